@@ -128,8 +128,9 @@ TEST_CASE("a taint without a key or an effect is an error, it never just disappe
 
 TEST_CASE("fields that a node does not have are warned of, those of its status are not ours") {
     CHECK(read("spec:\n  taint: []\nstatus: {nodeInfo: {}, whatever: 1}\n").findings ==
-          "f:5:3: warning: spec.taint: unknown field, ignored\n");
-    CHECK(read("stauts: {}").findings == "f:4:1: warning: stauts: unknown field, ignored\n");
+          "f:5:3: warning: spec.taint: unknown field, ignored (did you mean taints?)\n");
+    CHECK(read("stauts: {}").findings ==
+          "f:4:1: warning: stauts: unknown field, ignored (did you mean status?)\n");
     CHECK(read("spec: {unschedulable: 'true'}").findings ==
           "f:4:23: spec.unschedulable: found \"true\", expected true or false\n");
 }

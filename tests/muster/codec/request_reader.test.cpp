@@ -263,7 +263,8 @@ status:
 TEST_CASE("an unknown field of resources makes the pod wait, with a warning") {
     CHECK(read("spec:\n  containers:\n  - resources: {request: {cpu: 1}}\n").findings ==
           "f:4:17: warning: spec.containers[0].resources.request: unknown field, and the pod waits "
-          "because it may say where the pod may run (expected a field of Kubernetes 1.37)\n");
+          "because it may say where the pod may run (expected a field of Kubernetes 1.37; "
+          "did you mean requests?)\n");
 }
 
 } // namespace codec_request_reader_test

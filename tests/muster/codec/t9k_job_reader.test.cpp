@@ -274,12 +274,13 @@ TEST_CASE("a volume in memory is at most as large as the memory limit of those w
 
 TEST_CASE("unknown fields are warnings") {
     CHECK(without_places(about("sucessRules: [], ")) ==
-          "warning: spec.sucessRules: unknown field, ignored\n");
-    CHECK(without_places(about_replica("replica: 3")) ==
-          "warning: spec.replicaSpecs[0].replica: unknown field, ignored\n");
+          "warning: spec.sucessRules: unknown field, ignored (did you mean successRules?)\n");
+    CHECK(
+        without_places(about_replica("replica: 3")) ==
+        "warning: spec.replicaSpecs[0].replica: unknown field, ignored (did you mean replicas?)\n");
     CHECK(without_places(about_pod("{containers: [{nmae: c}]}")) ==
           "warning: spec.replicaSpecs[0].template.spec.containers[0].nmae: unknown field, "
-          "ignored\n");
+          "ignored (did you mean name?)\n");
     CHECK(without_places(t9k_of("BeamJob", "{flinkClusterTemplate: {}, jobTemplate: {}, runMode: "
                                            "{pause: {enabled: true}}}")
                              .findings) == "warning: spec.runMode.pause: unknown field, ignored\n");
