@@ -34,8 +34,8 @@ struct far_below {
     static constexpr bool timeless = true;
     std::int64_t gap = 50;
 
-    [[nodiscard]] std::optional<muster::victim_terms> operator()(const muster::contender& by,
-                                                                 const muster::contender& of,
+    [[nodiscard]] std::optional<muster::victim_terms> operator()(const muster::gang_view& by,
+                                                                 const muster::gang_view& of,
                                                                  std::int64_t) const noexcept {
         if (!of.preemptible || of.priority > by.priority - gap)
             return std::nullopt;

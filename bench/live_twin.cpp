@@ -25,7 +25,7 @@ namespace {
 namespace adapter = muster::adapter;
 namespace kube = muster::kube;
 
-using cluster_type = kube::cluster<muster::most_kinds, kube::transport, kube::group_status>;
+using cluster_type = kube::cluster<muster::max_kinds, kube::transport, kube::group_status>;
 using traits = cluster_type::traits;
 using gang_key = traits::gang_key;
 

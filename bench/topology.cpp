@@ -82,9 +82,9 @@ std::vector<asked_gang> run(togetherness how, double in_use, const std::vector<g
         muster::gang<std::uint32_t> group;
         group.tree = muster::single_role(shape.members);
         if (how == togetherness::rack)
-            group.tree.keep_together(muster::vertex_index{0}, {network, 1, std::nullopt});
+            group.tree.constrain_topology(muster::vertex_index{0}, {network, 1, std::nullopt});
         if (how == togetherness::block_or_rack)
-            group.tree.keep_together(muster::vertex_index{0}, {network, 0, 1});
+            group.tree.constrain_topology(muster::vertex_index{0}, {network, 0, 1});
         must(known.upsert_gang(number, group));
         muster::pod<width> member;
         member.request[0] = 8'000 * shape.devices;

@@ -68,7 +68,7 @@ void print(const cluster& known, const decision& made) {
     std::printf("%s %s\n", known.key(made.gang).c_str(), never ? "can never start" : "waits");
     explain_options options;
     // What can never start is explained by what the emptied cluster lacks.
-    options.scope = never ? certificate_scope::emptied : certificate_scope::free_now;
+    options.scope = never ? certificate_scope::empty_cluster : certificate_scope::free_now;
     for (const reason& why : explain(known, made.gang, options)) {
         std::printf("  %s:", names[static_cast<int>(why.kind)]);
         for (const auto& [code, text] : texts)

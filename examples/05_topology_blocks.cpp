@@ -67,7 +67,7 @@ void submit(cluster& to, const std::string& name, int members, std::int64_t gpus
     group.created = static_cast<std::int64_t>(to.gang_keys().size());
     group.tree = muster::single_role(members);
     if (required || preferred)
-        group.tree.keep_together(muster::vertex_index{0}, {fabric, required, preferred});
+        group.tree.constrain_topology(muster::vertex_index{0}, {fabric, required, preferred});
     expect_applied(to.upsert_gang(name, group));
     muster::pod<4> worker;
     worker.request[gpu] = gpus;

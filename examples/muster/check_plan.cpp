@@ -117,7 +117,7 @@ private:
         target.taints = node.taints;
         target.unschedulable = node.unschedulable;
         target.name = name;
-        if (muster::obstacles(pod.where, target) != muster::obstacle_none)
+        if (muster::failed_filters(pod.where, target) != muster::node_filter_none)
             say(pod.metadata.key, "may not use node " + name);
         load& on = on_node_[name];
         for (const auto& [kind, sum] : on.milli) {

@@ -268,13 +268,13 @@ private:
 
     /// Sets the deserved amount. For KAI's queues it is also the quota for non-preemptible gangs.
     std::string set_deserved(queue_object& queue, const std::string& kind, std::string_view value) {
-        const bool firm = queue.firm_quota.contains(kind);
+        const bool non_preemptible = queue.non_preemptible_quota.contains(kind);
         if (std::string fault = set_amount(queue.deserved, kind, value); !fault.empty())
             return fault;
         if (const auto set = queue.deserved.find(kind); set == queue.deserved.end())
-            queue.firm_quota.erase(kind);
-        else if (firm)
-            queue.firm_quota[kind] = set->second;
+            queue.non_preemptible_quota.erase(kind);
+        else if (non_preemptible)
+            queue.non_preemptible_quota[kind] = set->second;
         return {};
     }
 

@@ -69,8 +69,8 @@ void count_refusals(const muster::state<Traits>& known, const muster::kind_table
                     std::set<std::string>& texts) {
     const muster::constraints& where = query.where->value;
     const auto& spec = known[node].spec;
-    const unsigned found = query.where->obstacles[node.value()];
-    if ((found & muster::obstacle_cordon) != 0) {
+    const unsigned found = query.where->failed_filters[node.value()];
+    if ((found & muster::node_filter_cordon) != 0) {
         texts.insert("node(s) were unschedulable");
         return;
     }
@@ -83,8 +83,8 @@ void count_refusals(const muster::state<Traits>& known, const muster::kind_table
                                    "}");
             return;
         }
-    if ((found & (muster::obstacle_volume | muster::obstacle_unbound_volume)) != 0 &&
-        (found & muster::obstacle_selector) == 0) {
+    if ((found & (muster::node_filter_volume | muster::node_filter_unbound_volume)) != 0 &&
+        (found & muster::node_filter_selector) == 0) {
         texts.insert(volume_text(where, spec));
         return;
     }
@@ -103,19 +103,19 @@ void count_refusals(const muster::state<Traits>& known, const muster::kind_table
 }
 
 /// What kube-scheduler says of a term between pods.
-[[nodiscard]] constexpr const char* term_text(muster::pod_obstacle why) noexcept {
+[[nodiscard]] constexpr const char* term_text(muster::affinity_violation why) noexcept {
     switch (why) {
-    case muster::pod_obstacle::spread_label:
+    case muster::affinity_violation::spread_label:
         return "node(s) didn't match pod topology spread constraints (missing required label)";
-    case muster::pod_obstacle::spread:
+    case muster::affinity_violation::spread:
         return "node(s) didn't match pod topology spread constraints";
-    case muster::pod_obstacle::affinity:
+    case muster::affinity_violation::affinity:
         return "node(s) didn't match pod affinity rules";
-    case muster::pod_obstacle::anti_affinity:
+    case muster::affinity_violation::anti_affinity:
         return "node(s) didn't match pod anti-affinity rules";
-    case muster::pod_obstacle::existing_anti_affinity:
+    case muster::affinity_violation::existing_anti_affinity:
         return "node(s) didn't satisfy existing pods anti-affinity rules";
-    case muster::pod_obstacle::none:
+    case muster::affinity_violation::none:
         break;
     }
     return "";
@@ -128,11 +128,11 @@ void count_refusals(const muster::state<Traits>& known, const muster::kind_table
     const auto seeks = [&](const muster::affinity_term& term) {
         return !term.of_volume && term.topology == refused.topology;
     };
-    if (refused.why == muster::pod_obstacle::affinity && where.pods &&
+    if (refused.why == muster::affinity_violation::affinity && where.pods &&
         std::ranges::none_of(where.pods->affinity, seeks))
         return "node(s) didn't find available persistent volumes to bind";
-    const bool apart = refused.why == muster::pod_obstacle::anti_affinity ||
-                       refused.why == muster::pod_obstacle::existing_anti_affinity;
+    const bool apart = refused.why == muster::affinity_violation::anti_affinity ||
+                       refused.why == muster::affinity_violation::existing_anti_affinity;
     if (apart && refused.topology == muster::codec::cluster_mark)
         return "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod "
                "access mode";
@@ -159,7 +159,7 @@ refusals_among_pods(const muster::state<Traits>& known, const muster::kind_table
     for (const auto& each : refused->nodes) {
         std::set<std::string> own;
         count_refusals(known, kinds, into, of, query, each.node, own);
-        if (own.empty() && each.why != muster::pod_obstacle::none)
+        if (own.empty() && each.why != muster::affinity_violation::none)
             own.insert(term_text(each, query.where->value));
         for (const std::string& text : own)
             ++counts[text];

@@ -20,7 +20,7 @@
 namespace cli {
 
 /// Kinds come and go while it runs, so there is room for the most; pods that ask for more wait.
-inline constexpr std::size_t live_width = muster::most_kinds;
+inline constexpr std::size_t live_width = muster::max_kinds;
 
 using live_cluster =
     muster::kube::cluster<live_width, muster::kube::transport, muster::kube::group_status>;

@@ -54,8 +54,8 @@ void live_explainer::look_ahead() {
     waiting_positions waiting;
     for (muster::decision& each : next_->result.decisions) {
         // The scheduler's own cycles have more steps.
-        const muster::standing& last = (*known_)[each.gang].last;
-        if (each.outcome.kind == muster::answer::undecided && last.known) {
+        const muster::last_verdict& last = (*known_)[each.gang].last;
+        if (each.outcome.kind == muster::answer::undecided && last.is_known) {
             each.outcome.kind = last.kind;
             each.outcome.at = last.at;
         }

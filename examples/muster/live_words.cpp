@@ -23,7 +23,7 @@ namespace {
 namespace codec = muster::codec;
 
 /// The scheduler waits for it: it is given up earlier than `muster explain` gives up.
-constexpr std::int64_t most_steps = std::int64_t{1} << 14;
+constexpr std::int64_t max_steps = std::int64_t{1} << 14;
 
 /// Returns the volume effects of the gang's waiting members, or of `only` one of them.
 codec::volumes_of_pods volumes_of(const live_cluster& cluster, const codec::group_key& key,
@@ -106,7 +106,7 @@ std::string live_words::operator()(const live_state& known, muster::gang_index w
 
 muster::explain_options explain_options_of(const live_cluster& cluster, muster::answer last) {
     muster::explain_options options;
-    options.steps = most_steps;
+    options.steps = max_steps;
     options.kinds = &cluster.objects().kinds();
     options.scope = scope_of(last);
     return options;

@@ -398,7 +398,8 @@ private:
                 if (!pod.charged() || !line_of.contains(*pod.node))
                     continue;
                 node_line& line = lines[line_of.at(*pod.node)];
-                if (pod.charged_as() == muster::tenure::leaving && changes.contains(*pod.node)) {
+                if (pod.charged_as() == muster::allocation::releasing &&
+                    changes.contains(*pod.node)) {
                     ++line.leaving;
                     continue;
                 }
@@ -662,7 +663,7 @@ private:
                                               const muster::gang_members<Width>& members) {
         likeness all{static_cast<std::int64_t>(decision.outcome.kind),
                      members.queue ? static_cast<std::int64_t>(members.queue->queue.value()) : -1,
-                     members.queue && members.queue->firm ? 1 : 0,
+                     members.queue && members.queue->non_preemptible ? 1 : 0,
                      static_cast<std::int64_t>(members.tree->size())};
         for (std::size_t vertex = 0; vertex < members.tree->size(); ++vertex) {
             all.push_back(static_cast<std::int64_t>((*members.tree)[vertex].parent));

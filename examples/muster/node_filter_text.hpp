@@ -221,7 +221,7 @@ public:
         std::vector<std::string> names;
         for (const muster::node_index node :
              nodes_with([](const auto&, const node_type&, unsigned found) {
-                 return (found & muster::obstacle_cordon) != 0;
+                 return (found & muster::node_filter_cordon) != 0;
              }))
             names.push_back(known_->key(node));
         return names.empty()       ? "nodes are cordoned"
@@ -361,7 +361,7 @@ private:
                !muster::tolerated(what, of.tolerations);
     }
 
-    /// Returns the nodes for which `is_stopped(constraints, node, obstacles)` is true of some
+    /// Returns the nodes for which `is_stopped(constraints, node, failed_filters)` is true of some
     /// constraint set. If some of these nodes match the node selectors of the set and of the
     /// queue, returns only those.
     template<class Stopped>
@@ -373,12 +373,13 @@ private:
             bool matches = false;
             for (const muster::constraint_index set : sets_) {
                 const auto& row = known_->constraint_sets()[set];
-                const unsigned found = row.obstacles[node.value()];
+                const unsigned found = row.failed_filters[node.value()];
                 if (!is_stopped(row.value, (*known_)[node].spec, found))
                     continue;
                 stopped = true;
-                const unsigned of_queue = queue_nodes_ ? queue_nodes_->obstacles[node.value()] : 0U;
-                matches = matches || ((found | of_queue) & muster::obstacle_selector) == 0;
+                const unsigned of_queue =
+                    queue_nodes_ ? queue_nodes_->failed_filters[node.value()] : 0U;
+                matches = matches || ((found | of_queue) & muster::node_filter_selector) == 0;
             }
             if (stopped)
                 all.push_back(node);

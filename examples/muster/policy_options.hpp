@@ -57,8 +57,8 @@ struct preempt_or_reclaim {
     static constexpr bool none = false;
     static constexpr bool timeless = true;
 
-    [[nodiscard]] std::optional<muster::victim_terms> operator()(const muster::contender& by,
-                                                                 const muster::contender& of,
+    [[nodiscard]] std::optional<muster::victim_terms> operator()(const muster::gang_view& by,
+                                                                 const muster::gang_view& of,
                                                                  std::int64_t now) const noexcept {
         return of.queue == by.queue ? muster::priority_preemption{}(by, of, now)
                                     : Reclaim{}(by, of, now);
@@ -82,8 +82,8 @@ struct kai_consolidation : muster::move_preemptible {
     static constexpr bool timeless = true;
     static constexpr bool surplus_too = true;
 
-    [[nodiscard]] std::optional<muster::victim_terms> operator()(const muster::contender& by,
-                                                                 const muster::contender& of,
+    [[nodiscard]] std::optional<muster::victim_terms> operator()(const muster::gang_view& by,
+                                                                 const muster::gang_view& of,
                                                                  std::int64_t now) const noexcept {
         return by.preemptible ? muster::move_preemptible::operator()(by, of, now) : std::nullopt;
     }
@@ -105,8 +105,8 @@ struct policy_options {
     /// Weights of resource kinds, for the scores that weigh them.
     std::map<std::string, std::uint8_t> score_weights{{"cpu", 1}, {"memory", 1}};
     /// By column, as of `see_kinds`: the weight of each kind, and whether it is scarce.
-    std::array<std::uint8_t, muster::most_kinds> weight_of{};
-    std::array<bool, muster::most_kinds> scarce{};
+    std::array<std::uint8_t, muster::max_kinds> weight_of{};
+    std::array<bool, muster::max_kinds> scarce{};
     choice<gang_orders> order;
     choice<queue_orders> queue_order;
     surplus_kind surplus = surplus_kind::at_once;

@@ -14,8 +14,8 @@
 #include <boost/json/object.hpp>
 
 #include <muster/cluster/state.hpp>
-#include <muster/problem/closeness.hpp>
 #include <muster/problem/members.hpp>
+#include <muster/problem/topology_requirement.hpp>
 #include <muster/resource/kind_table.hpp>
 #include <muster/vocabulary/certificate.hpp>
 
@@ -103,15 +103,15 @@ private:
 
     /// A branch for each way in which the members at or below the vertex may stand together.
     [[nodiscard]] std::optional<object> domains(muster::vertex_index at) {
-        const auto of =
-            std::ranges::find(members_->together, at.value(), &muster::closeness::vertex);
-        if (of == members_->together.end() || !of->required)
+        const auto of = std::ranges::find(members_->topology, at.value(),
+                                          &muster::topology_requirement::vertex);
+        if (of == members_->topology.end() || !of->required)
             return std::nullopt;
         const auto& levels = known_->topologies()[of->within];
         const bool now = proof_->scope == muster::certificate_scope::free_now;
         array branches;
         for (const auto& way :
-             ways_to_stand(*known_, *members_->tree, *of, *of->required, now, confined_)) {
+             candidate_domains(*known_, *members_->tree, *of, *of->required, now, confined_)) {
             confined_.push_back({of->vertex, of->within, way});
             auto proof = subtree();
             confined_.pop_back();

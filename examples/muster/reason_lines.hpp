@@ -30,7 +30,7 @@ namespace cli {
 
 /// Returns the scope in which the reasons of a gang with this answer are sought.
 [[nodiscard]] constexpr muster::certificate_scope scope_of(muster::answer kind) noexcept {
-    return kind == muster::answer::never ? muster::certificate_scope::emptied
+    return kind == muster::answer::never ? muster::certificate_scope::empty_cluster
                                          : muster::certificate_scope::free_now;
 }
 

@@ -327,7 +327,7 @@ private:
             return volume_domains();
         const auto& how = *(*context_->tree)[*what_->together].together;
         const std::string domain = "one domain of " + how.within.levels[*how.required];
-        if (what_->torn)
+        if (what_->spans_domains)
             return whose(*what_->together) + "the members that hold are not in " + domain +
                    ", so no member can join them";
         const std::string lead = whose(*what_->together) + who_ + " must stand in " + domain;
@@ -436,7 +436,7 @@ private:
     [[nodiscard]] std::string quota() const {
         const std::string& kind = context_->kinds->name(*what_->resource);
         const bool now = context_->scope == muster::certificate_scope::free_now;
-        const std::string of_gangs = what_->firm ? " for non-preemptible gangs" : "";
+        const std::string of_gangs = what_->non_preemptible ? " for non-preemptible gangs" : "";
         return kind + ": " + who_ + " needs " + amount_text(kind, what_->amount_needed) +
                (now ? ", queue " + context_->queue + " has "
                     : ", the quota of queue " + context_->queue + of_gangs + " is ") +

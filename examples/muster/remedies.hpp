@@ -189,15 +189,15 @@ public:
         const std::string& queue = known_->key(what.queue);
         const std::string& kind = kinds_->name(what.kind);
         const auto& spec = (*known_)[what.queue].spec;
-        const auto& ceilings = what.firm ? spec.firm_quota : spec.quota;
+        const auto& ceilings = what.non_preemptible ? spec.non_preemptible_quota : spec.quota;
         const std::string from = amount_text(kind, ceilings[what.kind].value_or(0));
         const std::string to = amount_text(kind, what.to);
         change_line line;
-        line.text = (what.firm ? "what is deserved by queue " : "the quota of queue ") + queue +
-                    " for " + kind + " is " + to + " instead of " + from;
-        line.options = {"--set queue." + queue + (what.firm ? ".deserved." : ".quota.") + kind +
-                        "=" + to};
-        line.details = {{"kind", what.firm ? "RaiseDeserved" : "RaiseQuota"},
+        line.text = (what.non_preemptible ? "what is deserved by queue " : "the quota of queue ") +
+                    queue + " for " + kind + " is " + to + " instead of " + from;
+        line.options = {"--set queue." + queue + (what.non_preemptible ? ".deserved." : ".quota.") +
+                        kind + "=" + to};
+        line.details = {{"kind", what.non_preemptible ? "RaiseDeserved" : "RaiseQuota"},
                         {"queue", queue},
                         {"resource", kind},
                         {"from", from},

@@ -38,7 +38,7 @@ void write_pending_gangs(const State& known, const IsHeld& is_held,
         if (gang.placeable == 0 && !held)
             continue;
         const bool has_queue = gang.queue && known[*gang.queue].present;
-        const auto at = gang.last.known ? gang.last.at : muster::gate::none;
+        const auto at = gang.last.is_known ? gang.last.at : muster::gate::none;
         ++counts[{has_queue ? std::string_view(known.key(*gang.queue)) : std::string_view{},
                   held ? std::string_view("held") : name_of(at)}];
     }

@@ -392,7 +392,7 @@ void decide(digest& to, cluster known, numbers draw, budget limit) {
         for (const decision& made : result.decisions) {
             if (made.outcome.kind == answer::admitted)
                 continue;
-            explaining.scope = made.outcome.kind == answer::never ? certificate_scope::emptied
+            explaining.scope = made.outcome.kind == answer::never ? certificate_scope::empty_cluster
                                                                   : certificate_scope::free_now;
             add(to, known, made.gang, explaining);
         }

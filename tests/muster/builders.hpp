@@ -125,12 +125,12 @@ inline void add_running(cluster& to, const std::string& name, std::int64_t cpus,
 }
 
 /// What a gang was answered last.
-[[nodiscard]] inline muster::standing answered(const cluster& in, const std::string& gang) {
+[[nodiscard]] inline muster::last_verdict answered(const cluster& in, const std::string& gang) {
     return in[gang_at(in, gang)].last;
 }
 
-[[nodiscard]] inline bool is(const muster::standing& what, answer kind, gate at = gate::none) {
-    return what.known && what.kind == kind && what.at == at;
+[[nodiscard]] inline bool is(const muster::last_verdict& what, answer kind, gate at = gate::none) {
+    return what.is_known && what.kind == kind && what.at == at;
 }
 
 [[nodiscard]] inline std::int64_t free_cpu(const cluster& in, const std::string& node) {

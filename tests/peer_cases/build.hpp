@@ -182,7 +182,7 @@ namespace detail {
 inline void grow(const peer_case& of, const subgroup& from, muster::vertex_index under,
                  muster::gang_tree& tree, std::map<std::string, muster::vertex_index>& leaves) {
     if (auto how = topology_of(of, from.domain))
-        tree.keep_together(under, std::move(*how));
+        tree.constrain_topology(under, std::move(*how));
     if (from.min_subgroups)
         tree.require_subgroups(under, *from.min_subgroups);
     for (const subgroup& child : from.children) {
@@ -251,7 +251,7 @@ inline void grow(const peer_case& of, const subgroup& from, muster::vertex_index
                 leaf->second = made.tree.add(policies[policy], gang.partitions[policy].size,
                                              values.empty() ? "" : values.front());
                 if (auto how = topology_of(of, gang.partitions[policy].domain))
-                    made.tree.keep_together(leaf->second, std::move(*how));
+                    made.tree.constrain_topology(leaf->second, std::move(*how));
             }
             at = leaf->second;
         }
@@ -283,7 +283,7 @@ inline void grow(const peer_case& of, const subgroup& from, muster::vertex_index
                 std::vector<muster::vertex_index>(gang.tasks.size()),
                 {}};
     if (auto how = topology_of(of, gang.tree ? gang.tree->domain : gang.domain))
-        made.tree.keep_together(muster::vertex_index{0}, std::move(*how));
+        made.tree.constrain_topology(muster::vertex_index{0}, std::move(*how));
     return made;
 }
 

@@ -15,10 +15,10 @@ namespace peer_cases {
 template<muster::victim_rule Victims>
 struct kai_profile : muster::policy<muster::best_fit, muster::minima_first<>,
                                     muster::fair_share_first, muster::no_reservations,
-                                    muster::surplus_in_turn, muster::most_packed, Victims> {
+                                    muster::surplus_in_turn, muster::max_packed, Victims> {
     kai_profile() { this->surplus = {1, true}; }
 };
-using kai_allocate = kai_profile<muster::for_surplus_too<muster::await_leavers>>;
+using kai_allocate = kai_profile<muster::for_surplus_too<muster::await_terminating>>;
 using kai_preempt =
     kai_profile<muster::for_surplus_too<muster::newest_first<muster::priority_preemption>>>;
 using kai_reclaim =
@@ -28,8 +28,8 @@ using kai_reclaim =
 struct move_for_preemptible : muster::move_preemptible {
     static constexpr bool surplus_too = true;
 
-    [[nodiscard]] std::optional<muster::victim_terms> operator()(const muster::contender& by,
-                                                                 const muster::contender& of,
+    [[nodiscard]] std::optional<muster::victim_terms> operator()(const muster::gang_view& by,
+                                                                 const muster::gang_view& of,
                                                                  std::int64_t now) const noexcept {
         return by.preemptible ? muster::move_preemptible::operator()(by, of, now) : std::nullopt;
     }
@@ -38,7 +38,7 @@ struct move_for_preemptible : muster::move_preemptible {
 };
 struct kai_consolidate
     : muster::policy<muster::best_fit, muster::minima_first<>, muster::fair_share_first,
-                     muster::no_reservations, muster::surplus_in_turn, muster::most_packed,
+                     muster::no_reservations, muster::surplus_in_turn, muster::max_packed,
                      muster::no_eviction, move_for_preemptible> {
     kai_consolidate() { this->surplus = {1, true}; }
 };
@@ -47,15 +47,15 @@ struct kai_consolidate
 template<muster::victim_rule Victims>
 using volcano_profile =
     muster::policy<muster::best_fit, muster::minima_first<>, muster::priority_then_due,
-                   muster::no_reservations, muster::surplus_in_turn, muster::most_packed, Victims>;
+                   muster::no_reservations, muster::surplus_in_turn, muster::max_packed, Victims>;
 
 /// The same rule, of which gangs keep their minima where Volcano's plugin `gang` guards them.
 template<muster::victim_rule Rule>
 struct above_minima : Rule {
     bool guarded = true;
 
-    [[nodiscard]] std::optional<muster::victim_terms> operator()(const muster::contender& by,
-                                                                 const muster::contender& of,
+    [[nodiscard]] std::optional<muster::victim_terms> operator()(const muster::gang_view& by,
+                                                                 const muster::gang_view& of,
                                                                  std::int64_t now) const noexcept {
         auto terms = Rule::operator()(by, of, now);
         if (terms)

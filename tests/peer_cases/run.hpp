@@ -85,7 +85,7 @@ inline void add_queues(const peer_case& of, columns& kinds, cluster& to) {
                 std::ranges::find(queue.deserved.unlimited, "gpu") ==
                     queue.deserved.unlimited.end())
                 spec.deserved.set(kinds.of("gpu"), 0);
-            spec.firm_quota = spec.deserved;
+            spec.non_preemptible_quota = spec.deserved;
         }
         ok(to.upsert_queue(queue_key(of, queue.name), std::move(spec),
                            queue.parent.empty() ? std::nullopt
@@ -97,23 +97,24 @@ inline void add_queues(const peer_case& of, columns& kinds, cluster& to) {
 /// Volcano's pods say for themselves whether they may be evicted. Where some may not, so may as
 /// many others of their gang as it takes to keep its minimum: it cannot go as a whole.
 [[nodiscard]] inline std::vector<bool> who_stands_firm(const peer_case& of, const gang_case& gang) {
-    std::vector<bool> firm(gang.tasks.size(), false);
+    std::vector<bool> non_preemptible(gang.tasks.size(), false);
     if (of.from != peer::volcano)
-        return firm;
+        return non_preemptible;
     std::int64_t count = 0;
-    for (std::size_t at = 0; at < firm.size(); ++at) {
+    for (std::size_t at = 0; at < non_preemptible.size(); ++at) {
         const task& one = gang.tasks[at];
         const auto says = one.labels.find("volcano.sh/preemptable");
-        firm[at] =
+        non_preemptible[at] =
             one.state == pod_state::bound && says != one.labels.end() && says->second == "false";
-        count += firm[at] ? 1 : 0;
+        count += non_preemptible[at] ? 1 : 0;
     }
-    for (std::size_t at = 0; count > 0 && count < gang.min_member && at < firm.size(); ++at)
-        if (!firm[at] && gang.tasks[at].state == pod_state::bound) {
-            firm[at] = true;
+    for (std::size_t at = 0; count > 0 && count < gang.min_member && at < non_preemptible.size();
+         ++at)
+        if (!non_preemptible[at] && gang.tasks[at].state == pod_state::bound) {
+            non_preemptible[at] = true;
             ++count;
         }
-    return firm;
+    return non_preemptible;
 }
 
 /// The key of a pod that stands for itself, and of its gang.
@@ -140,12 +141,12 @@ inline void add_gangs(const peer_case& of, columns& kinds, cluster& to) {
     for (std::size_t at = 0; at < of.gangs.size(); ++at) {
         const gang_case& gang = of.gangs[at];
         tree_and_roles shape = tree_of(of, gang);
-        std::vector<bool> firm = who_stands_firm(of, gang);
-        const auto count = std::ranges::count(firm, true);
+        std::vector<bool> non_preemptible = who_stands_firm(of, gang);
+        const auto count = std::ranges::count(non_preemptible, true);
         // Where roles have minima of their own nobody goes.
         const bool divided = count > 0 && shape.tree.size() > 1;
         if (divided)
-            firm.assign(firm.size(), false);
+            non_preemptible.assign(non_preemptible.size(), false);
         else if (count > 0)
             shape.tree = muster::gang_tree(std::max<std::int64_t>(0, gang.min_member - count));
         cluster::gang_type spec;
@@ -166,7 +167,7 @@ inline void add_gangs(const peer_case& of, columns& kinds, cluster& to) {
             if (not_its_turn(of, one) || (stray && pod.phase == muster::pod_phase::pending))
                 pod.phase = muster::pod_phase::gated;
             const bool there = pod.phase == muster::pod_phase::running;
-            if (one.state == pod_state::stuck || firm[member] || (stray && there)) {
+            if (one.state == pod_state::stuck || non_preemptible[member] || (stray && there)) {
                 add_stuck(of, gang, one, std::move(pod), to);
                 continue;
             }

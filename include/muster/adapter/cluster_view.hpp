@@ -375,7 +375,7 @@ private:
             return;
         std::vector<std::pair<pod_key, muster::pod<Traits::width>>> members;
         for (const pod_index member : (*known_)[gang->index].members)
-            if (!(*known_)[member].promised)
+            if (!(*known_)[member].migration_target)
                 members.emplace_back(known_->key(member), known_->spec_of(member));
         for (const auto& [pod, spec] : members)
             take_out(pod, pods_.at(pod));
@@ -441,7 +441,7 @@ private:
             return;
         std::vector<pod_key> members;
         for (const pod_index member : (*known_)[gang->index].members)
-            if (!(*known_)[member].promised)
+            if (!(*known_)[member].migration_target)
                 members.push_back(known_->key(member));
         for (const pod_key& each : members)
             reconsider_waiting(each, pods_.at(each));

@@ -9,7 +9,7 @@
 #include <muster/adapter/writes.hpp>
 #include <muster/base/id.hpp>
 #include <muster/explain/gate_reason.hpp>
-#include <muster/vocabulary/tree_standing.hpp>
+#include <muster/vocabulary/subtree_status.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -38,7 +38,7 @@ template<class Traits>
     std::int64_t without_volumes = 0;
     for (const pod_index member : group.members) {
         const auto& record = known[member];
-        if (record.promised)
+        if (record.migration_target)
             continue;
         const auto* const facts = view.find_pod(known.key(member));
         if (facts == nullptr)
@@ -71,7 +71,7 @@ template<class Traits>
         found.judged && status.holding > 0 && reaches_minima(group.spec.tree, counts);
     const auto* const facts = view.find_gang(known.key(which));
     status.reached = facts != nullptr && (facts->reached || status.holds_minima);
-    if (status.waiting > 0 && group.last.known) {
+    if (status.waiting > 0 && group.last.is_known) {
         status.verdict = group.last.kind;
         status.at = group.last.at;
         // Until the next cycle nothing is decided of what has changed.

@@ -16,7 +16,7 @@
 #include <muster/base/id.hpp>
 #include <muster/problem/members.hpp>
 #include <muster/vocabulary/constraints.hpp>
-#include <muster/vocabulary/tree_standing.hpp>
+#include <muster/vocabulary/subtree_status.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -129,7 +129,7 @@ template<class Traits>
     const auto& record = known[at->index];
     const bool assumed = (record.assumed || facts->carried) && record.node && record.alive();
     if (!assumed || known.key(*record.node) != member.node ||
-        known.where(at->index).obstacles[record.node->value()] != obstacle_none)
+        known.where(at->index).failed_filters[record.node->value()] != node_filter_none)
         return false;
     const resources<Traits::width> left = known.accounts().present(*record.node);
     const auto& request = known.request(at->index);
@@ -150,7 +150,7 @@ template<class Traits>
         return false;
     const auto& group = known[at->index];
     if (!group.present || group.spec.fault != gang_fault::none ||
-        stake_of(known, at->index) != stake::minima)
+        hold_level_of(known, at->index) != hold_level::minima)
         return false;
     return std::ranges::all_of(start.members, [&](const auto& member) {
         return member.stage == bind_stage::done || still_stands(view, member);

@@ -13,7 +13,7 @@
 #include <muster/adapter/driver_context.hpp>
 #include <muster/adapter/gang_start.hpp>
 #include <muster/problem/members.hpp>
-#include <muster/vocabulary/tree_standing.hpp>
+#include <muster/vocabulary/subtree_status.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -359,7 +359,7 @@ private:
         drop(member);
         const auto gang = at_->known().find_gang(start.gang);
         const bool enough =
-            gang && start.begun && stake_of(at_->known(), gang->index) == stake::minima;
+            gang && start.begun && hold_level_of(at_->known(), gang->index) == hold_level::minima;
         at_->hold_back(start.gang, result.what, result.message);
         if (result.what == outcome::refused)
             at_->held.suspect(start.gang, member.pod);

@@ -42,7 +42,8 @@ public:
         std::map<pod_key, node_key, key_less<Traits>> coming;
         for (const gang_index gang : known.gangs_with_nominations())
             for (const pod_index member : known[gang].members)
-                if (const auto& record = known[member]; record.awaited() && !record.promised)
+                if (const auto& record = known[member];
+                    record.awaited() && !record.migration_target)
                     coming.emplace(known.key(member), known.key(*record.node));
         for (auto& [pod, node] : told_)
             if (!coming.contains(pod))

@@ -21,7 +21,7 @@
 #include <muster/problem/fit_problem.hpp>
 #include <muster/problem/members.hpp>
 #include <muster/vocabulary/budget.hpp>
-#include <muster/vocabulary/tree_standing.hpp>
+#include <muster/vocabulary/subtree_status.hpp>
 #include <muster/vocabulary/verdict.hpp>
 
 namespace muster {
@@ -31,7 +31,7 @@ inline namespace v0_1 {
 template<class Traits>
 class admission {
     static constexpr std::size_t width = Traits::width;
-    using cluster = cluster_state<Traits>;
+    using cluster_type = cluster_state<Traits>;
     using finder_type = node_finder<Traits>;
 
 public:
@@ -41,32 +41,33 @@ public:
     ///
     /// Greedy placement comes first; then what can be proven without a search; then the search,
     /// with `steps`, and again as many for whether the gang could ever start.
-    [[nodiscard]] verdict decide(const cluster& known, gang_index which, plan<width>& into,
+    [[nodiscard]] verdict decide(const cluster_type& cluster, gang_index which, plan<width>& into,
                                  finder_type& finder, placer<Traits>& placing, std::int64_t steps,
-                                 surplus_wish surplus = {}) {
+                                 surplus_request surplus = {}) {
         verdict outcome;
         short_of_.reset();
         slack_.reset();
         caps_apply_ = false;
         waits_for_pods_ = false;
         ever_is_open_ = false;
-        sorter_.sort(known, which, members_);
-        outcome.at = gate_before_search(known, which, members_, at_gates_);
+        sorter_.sort(cluster, which, members_);
+        outcome.at = gate_before_search(cluster, which, members_, at_gates_);
         if (outcome.at != gate::none) {
-            outcome.kind = answer_at_gate(known[which].spec.fault);
+            outcome.kind = answer_at_gate(cluster[which].spec.fault);
             return outcome;
         }
-        placing.begin(known, members_, into, finder);
-        const detail::pod_stake stake = detail::stake_in_pods(known, members_);
-        if (stake == detail::pod_stake::requirements) {
-            among_pods(known, which, into, finder, placing, outcome, steps, surplus);
+        placing.begin(cluster, members_, into, finder);
+        const detail::affinity_effect effect = detail::affinity_effect_on(cluster, members_);
+        if (effect == detail::affinity_effect::required) {
+            decide_with_pod_affinity(cluster, which, into, finder, placing, outcome, steps,
+                                     surplus);
             return outcome;
         }
-        if (stake == detail::pod_stake::wishes) {
-            auto& wishing = placing.among_pods();
-            wishing.begin(known, members_, into, finder.score());
-            if (wishing.meet_minima()) {
-                wishing.place_surplus(surplus);
+        if (effect == detail::affinity_effect::preferred) {
+            auto& board = placing.with_pod_affinity();
+            board.begin(cluster, members_, into, finder.score());
+            if (board.meet_minima()) {
+                board.place_surplus(surplus);
                 outcome.kind = answer::admitted;
                 return outcome;
             }
@@ -77,27 +78,27 @@ public:
             return outcome;
         }
         const bool fixed = fixed_needs(members_, needs_);
-        if (!(fixed && refuse(known, finder, placing.stopped_by(), outcome)) &&
-            search(known, into, placing, finder, outcome, steps, surplus))
+        if (!(fixed && refuse(cluster, finder, placing.stopped_by(), outcome)) &&
+            search(cluster, into, placing, finder, outcome, steps, surplus))
             return outcome;
-        look_ahead(known, which, fixed, finder, outcome, steps);
+        check_feasible_when_empty(cluster, which, fixed, finder, outcome, steps);
         return outcome;
     }
 
     /// Gets ready to try the gang's minima; false when it is stopped at a gate or asks for nothing.
-    [[nodiscard]] bool prepare(const cluster& known, gang_index which) {
-        sorter_.sort(known, which, members_);
+    [[nodiscard]] bool prepare(const cluster_type& cluster, gang_index which) {
+        sorter_.sort(cluster, which, members_);
         fixed_ = fixed_needs(members_, needs_);
-        return gate_before_search(known, which, members_, at_gates_) == gate::none &&
-               !reaches_minima(*members_.tree, members_.holding, at_gates_.standing);
+        return gate_before_search(cluster, which, members_, at_gates_) == gate::none &&
+               !reaches_minima(*members_.tree, members_.holding, at_gates_.status);
     }
     /// The same for a gang that has its minima and is to have one member more.
-    [[nodiscard]] bool prepare_one_more(const cluster& known, gang_index which) {
-        sorter_.sort(known, which, members_);
-        if (gate_before_search(known, which, members_, at_gates_) != gate::none ||
+    [[nodiscard]] bool prepare_one_more(const cluster_type& cluster, gang_index which) {
+        sorter_.sort(cluster, which, members_);
+        if (gate_before_search(cluster, which, members_, at_gates_) != gate::none ||
             members_.turns.empty())
             return false;
-        const tree_standing& now = stand(*members_.tree, members_.holding, at_gates_.standing);
+        const subtree_status& now = evaluate(*members_.tree, members_.holding, at_gates_.status);
         if (!now.met[0])
             return false;
         raised_ = *members_.tree;
@@ -112,17 +113,18 @@ public:
     }
     /// As `decide`, for the minima of the prepared gang, and without asking whether it could ever
     /// start. Pods that the plan has vacated count for no term.
-    [[nodiscard]] answer try_minima(const cluster& known, plan<width>& into, finder_type& finder,
-                                    placer<Traits>& placing, std::int64_t& steps) {
-        placing.begin(known, members_, into, finder);
-        if (detail::stake_in_pods(known, members_) == detail::pod_stake::requirements)
-            return try_among_pods(known, into, finder, placing, steps);
+    [[nodiscard]] answer try_minima(const cluster_type& cluster, plan<width>& into,
+                                    finder_type& finder, placer<Traits>& placing,
+                                    std::int64_t& steps) {
+        placing.begin(cluster, members_, into, finder);
+        if (detail::affinity_effect_on(cluster, members_) == detail::affinity_effect::required)
+            return try_with_pod_affinity(cluster, into, finder, placing, steps);
         if (placing.meet_minima())
             return answer::admitted;
         verdict outcome;
-        if (!(fixed_ && refuse(known, finder, placing.stopped_by(), outcome)))
+        if (!(fixed_ && refuse(cluster, finder, placing.stopped_by(), outcome)))
             static_cast<void>(
-                search(known, into, placing, finder, outcome, steps, surplus_wish{0, false}));
+                search(cluster, into, placing, finder, outcome, steps, surplus_request{0, false}));
         steps -= std::min(steps, outcome.steps);
         recycle(outcome.proof);
         return outcome.kind;
@@ -151,31 +153,32 @@ public:
 
     /// A gang's members, sorted. What was told of the gang decided last is gone, as it is after all
     /// of these.
-    const gang_members<width>& sort(const cluster& known, gang_index which) {
-        sorter_.sort(known, which, members_);
+    const gang_members<width>& sort(const cluster_type& cluster, gang_index which) {
+        sorter_.sort(cluster, which, members_);
         return members_;
     }
-    [[nodiscard]] gate gate_of(const cluster& known, gang_index which) {
-        return gate_before_search(known, which, sort(known, which), at_gates_);
+    [[nodiscard]] gate gate_of(const cluster_type& cluster, gang_index which) {
+        return gate_before_search(cluster, which, sort(cluster, which), at_gates_);
     }
     /// Whether the gang fits what is left of its queue's quotas, with all the room it could want;
     /// the steps taken are taken off `steps`. O(members) and a search without nodes.
-    [[nodiscard]] fit_outcome fits_quotas(const cluster& known, gang_index which,
+    [[nodiscard]] fit_outcome fits_quotas(const cluster_type& cluster, gang_index which,
                                           std::int64_t& steps) {
-        return search_.run_quotas(known, sort(known, which), certificate_scope::free_now, steps);
+        return search_.run_quotas(cluster, sort(cluster, which), certificate_scope::free_now,
+                                  steps);
     }
     /// The proof that the quota alone keeps a gang out, where prices alone are one. O(members), and
     /// a search without nodes where members can be chosen, whose steps are taken off `steps`.
-    [[nodiscard]] std::optional<certificate> quota_proof(const cluster& known, gang_index which,
-                                                         std::int64_t& steps) {
+    [[nodiscard]] std::optional<certificate> quota_proof(const cluster_type& cluster,
+                                                         gang_index which, std::int64_t& steps) {
         constexpr auto now = certificate_scope::free_now;
-        if (fixed_needs(sort(known, which), needs_)) {
-            const auto kind = over_quota(known, members_, needs_, now);
+        if (fixed_needs(sort(cluster, which), needs_)) {
+            const auto kind = over_quota(cluster, members_, needs_, now);
             if (!kind)
                 return std::nullopt;
             return proofs_.of_price(now, members_.classes.size(), *kind);
         }
-        if (search_.run_quotas(known, members_, now, steps) != fit_outcome::impossible ||
+        if (search_.run_quotas(cluster, members_, now, steps) != fit_outcome::impossible ||
             !detail::of_prices_alone(search_.proof()))
             return std::nullopt;
         return proofs_.of(now, search_.proof());
@@ -192,13 +195,13 @@ public:
 
 private:
     /// What a single quota or a single class proves.
-    [[nodiscard]] bool refuse(const cluster& known, finder_type& finder,
+    [[nodiscard]] bool refuse(const cluster_type& cluster, finder_type& finder,
                               const std::optional<std::pair<std::size_t, std::int64_t>>& stopped,
                               verdict& outcome) {
         outcome.kind = answer::waiting;
         const std::size_t classes = members_.classes.size();
         constexpr auto now = certificate_scope::free_now;
-        if (const auto kind = over_quota(known, members_, needs_, now)) {
+        if (const auto kind = over_quota(cluster, members_, needs_, now)) {
             outcome.at = gate::quota;
             outcome.proof = proofs_.of_price(now, classes, *kind);
             return true;
@@ -209,7 +212,7 @@ private:
             // What stopped the first class that was placed is known; others are asked alone.
             const std::int64_t room = stopped && stopped->first == at
                                           ? stopped->second
-                                          : finder.room(known, members_.classes[at].shape,
+                                          : finder.room(cluster, members_.classes[at].shape,
                                                         members_.queue_nodes, needs_[at]);
             if (room >= needs_[at])
                 continue;
@@ -218,8 +221,8 @@ private:
             short_of_ = shortage{at, needs_[at], room};
             return true;
         }
-        if (!detail::needs_closeness(members_) ||
-            look_in_domains(known, members_, needs_, now, finder, in_domains_) !=
+        if (!detail::has_required_topology(members_) ||
+            look_in_domains(cluster, members_, needs_, now, finder, in_domains_) !=
                 domains_outcome::impossible)
             return false;
         outcome.proof = proofs_.of(now, in_domains_.vertices.all());
@@ -228,14 +231,14 @@ private:
     }
 
     /// True when the search found a placement, which then stands in the plan.
-    [[nodiscard]] bool search(const cluster& known, plan<width>& into, placer<Traits>& placing,
-                              finder_type& finder, verdict& outcome, std::int64_t steps,
-                              surplus_wish surplus) {
+    [[nodiscard]] bool search(const cluster_type& cluster, plan<width>& into,
+                              placer<Traits>& placing, finder_type& finder, verdict& outcome,
+                              std::int64_t steps, surplus_request surplus) {
         std::int64_t left = steps;
-        const fit_outcome now = search_.run(known, members_, certificate_scope::free_now, left);
+        const fit_outcome now = search_.run(cluster, members_, certificate_scope::free_now, left);
         outcome.steps = steps - left;
         if (now == fit_outcome::fits) {
-            placing.begin(known, members_, into, finder);
+            placing.begin(cluster, members_, into, finder);
             if (placing.place_found(search_.problem(), search_.counts())) {
                 placing.place_surplus(surplus);
                 outcome.kind = answer::admitted;
@@ -252,17 +255,18 @@ private:
 
     /// Decides a gang that terms between pods may keep off nodes. The search is asked as if there
     /// were none, and its "no" holds with them too; then with what they come to on each node.
-    void among_pods(const cluster& known, gang_index which, plan<width>& into, finder_type& finder,
-                    placer<Traits>& placing, verdict& outcome, std::int64_t steps,
-                    surplus_wish surplus) {
+    void decide_with_pod_affinity(const cluster_type& cluster, gang_index which, plan<width>& into,
+                                  finder_type& finder, placer<Traits>& placing, verdict& outcome,
+                                  std::int64_t steps, surplus_request surplus) {
         const bool fixed = fixed_needs(members_, needs_);
-        auto& trying = placing.among_pods();
-        trying.begin(known, members_, into, finder.score());
-        if (!(fixed && refuse(known, finder, {}, outcome))) {
+        auto& trying = placing.with_pod_affinity();
+        trying.begin(cluster, members_, into, finder.score());
+        if (!(fixed && refuse(cluster, finder, {}, outcome))) {
             bool met = trying.meet_minima();
             if (!met) {
                 std::int64_t left = steps;
-                switch (search_among_pods(known, certificate_scope::free_now, trying, left)) {
+                switch (
+                    search_with_pod_affinity(cluster, certificate_scope::free_now, trying, left)) {
                 case fit_outcome::impossible:
                     refuse_by_search(outcome);
                     break;
@@ -288,19 +292,20 @@ private:
         }
         // That it could start without the terms does not say that it could with them, and what is
         // not impossible without them stays so until it or the nodes change.
-        const auto& last = known[which].last;
-        const bool asked = !known[which].dirty && last.known && last.unreached_since == 0 &&
+        const auto& last = cluster[which].last;
+        const bool asked = !cluster[which].dirty && last.is_known && last.unreached_since == 0 &&
                            (last.kind == answer::waiting || last.kind == answer::undecided) &&
                            (last.at == gate::space || last.at == gate::quota);
-        if (!asked || last.capability_epoch != known.capability_epoch()) {
+        if (!asked || last.capability_epoch != cluster.capability_epoch()) {
             const std::int64_t before = outcome.steps;
-            look_ahead(known, which, fixed, finder, outcome, steps);
+            check_feasible_when_empty(cluster, which, fixed, finder, outcome, steps);
             const held_as_placed<width> held(members_);
             std::int64_t left = std::max<std::int64_t>(0, steps - (outcome.steps - before));
             const std::int64_t rest = left;
             if (outcome.kind != answer::never)
-                ever_by_search(search_within_caps(known, certificate_scope::emptied, trying, left),
-                               outcome);
+                ever_by_search(
+                    search_within_caps(cluster, certificate_scope::empty_cluster, trying, left),
+                    outcome);
             outcome.steps += rest - left;
         }
         outcome.could_start = false;
@@ -308,35 +313,37 @@ private:
 
     /// As if there were no terms between pods, and where that says nothing, within their caps.
     template<class Trying>
-    [[nodiscard]] fit_outcome search_among_pods(const cluster& known, certificate_scope scope,
-                                                const Trying& trying, std::int64_t& steps) {
+    [[nodiscard]] fit_outcome search_with_pod_affinity(const cluster_type& cluster,
+                                                       certificate_scope scope,
+                                                       const Trying& trying, std::int64_t& steps) {
         caps_apply_ = false;
-        const fit_outcome without = search_.run(known, members_, scope, steps);
+        const fit_outcome without = search_.run(cluster, members_, scope, steps);
         if (without == fit_outcome::impossible)
             return without;
-        return search_within_caps(known, scope, trying, steps);
+        return search_within_caps(cluster, scope, trying, steps);
     }
     template<class Trying>
-    [[nodiscard]] fit_outcome search_within_caps(const cluster& known, certificate_scope scope,
-                                                 const Trying& trying, std::int64_t& steps) {
-        caps_apply_ = caps_.know(known, members_, trying.members(), trying.counts(), scope);
-        return caps_apply_ ? search_.run(known, members_, scope, steps, &caps_)
+    [[nodiscard]] fit_outcome search_within_caps(const cluster_type& cluster,
+                                                 certificate_scope scope, const Trying& trying,
+                                                 std::int64_t& steps) {
+        caps_apply_ = caps_.know(cluster, members_, trying.members(), trying.counts(), scope);
+        return caps_apply_ ? search_.run(cluster, members_, scope, steps, &caps_)
                            : fit_outcome::undecided;
     }
 
     /// Steps that one try among other pods takes at most, as many tries are made.
     static constexpr std::int64_t steps_of_try = std::int64_t{1} << 16;
 
-    [[nodiscard]] answer try_among_pods(const cluster& known, plan<width>& into,
-                                        finder_type& finder, placer<Traits>& placing,
-                                        std::int64_t& steps) {
+    [[nodiscard]] answer try_with_pod_affinity(const cluster_type& cluster, plan<width>& into,
+                                               finder_type& finder, placer<Traits>& placing,
+                                               std::int64_t& steps) {
         verdict without;
-        if (fixed_ && refuse(known, finder, {}, without)) {
+        if (fixed_ && refuse(cluster, finder, {}, without)) {
             recycle(without.proof);
             return answer::waiting;
         }
-        auto& trying = placing.among_pods();
-        trying.begin(known, members_, into, finder.score());
+        auto& trying = placing.with_pod_affinity();
+        trying.begin(cluster, members_, into, finder.score());
         bool met = trying.meet_minima();
         steps -= trying.looks();
         if (!met && steps > 0) {
@@ -360,7 +367,7 @@ private:
             return;
         outcome.kind = answer::never;
         recycle(outcome.proof);
-        prove_by_search(certificate_scope::emptied, outcome);
+        prove_by_search(certificate_scope::empty_cluster, outcome);
     }
     void prove_by_search(certificate_scope scope, verdict& outcome) {
         outcome.at = search_.by_quota() ? gate::quota : gate::space;
@@ -370,49 +377,51 @@ private:
     }
 
     /// Whether it could ever start, if members that no node can take at present become placeable.
-    void look_ahead(const cluster& known, gang_index which, bool fixed, finder_type& finder,
-                    verdict& outcome, std::int64_t steps) {
-        const auto& last = known[which].last;
-        outcome.could_start = !known[which].dirty && last.known && last.kind == answer::waiting &&
-                              last.could_start && last.capability_epoch == known.capability_epoch();
+    void check_feasible_when_empty(const cluster_type& cluster, gang_index which, bool fixed,
+                                   finder_type& finder, verdict& outcome, std::int64_t steps) {
+        const auto& last = cluster[which].last;
+        outcome.could_start = !cluster[which].dirty && last.is_known &&
+                              last.kind == answer::waiting && last.could_start &&
+                              last.capability_epoch == cluster.capability_epoch();
         if (outcome.could_start)
             return;
         const held_as_placed<width> held(members_);
         if (members_.any_held())
             fixed = fixed_needs(members_, needs_);
         const std::size_t classes = members_.classes.size();
-        constexpr auto ever = certificate_scope::emptied;
-        if (const auto kind = fixed ? over_quota(known, members_, needs_, ever) : std::nullopt) {
+        constexpr auto ever = certificate_scope::empty_cluster;
+        if (const auto kind = fixed ? over_quota(cluster, members_, needs_, ever) : std::nullopt) {
             outcome.kind = answer::never;
             outcome.at = gate::quota;
             recycle(outcome.proof);
             outcome.proof = proofs_.of_price(ever, classes, *kind);
             return;
         }
-        if (fixed && !detail::asks_for_growing_kinds(known, members_)) {
-            if (finder.exhaustive() && classes == 1 && !detail::needs_closeness(members_))
+        if (fixed && !detail::asks_for_growing_kinds(cluster, members_)) {
+            if (finder.exhaustive() && classes == 1 && !detail::has_required_topology(members_))
                 return only_class(finder, outcome);
             std::size_t short_of = 0;
-            switch (emptied_.look(known, members_, needs_, short_of)) {
-            case emptied_outcome::fits:
-                if (detail::needs_closeness(members_))
+            switch (empty_cluster_.look(cluster, members_, needs_, short_of)) {
+            case empty_cluster_outcome::fits:
+                if (detail::has_required_topology(members_))
                     break;
                 outcome.could_start = true;
                 return;
-            case emptied_outcome::impossible:
+            case empty_cluster_outcome::impossible:
                 outcome.kind = answer::never;
                 outcome.at = gate::space;
                 recycle(outcome.proof);
                 outcome.proof = proofs_.of_class(ever, classes, short_of);
                 return;
-            case emptied_outcome::open:
+            case empty_cluster_outcome::open:
                 break;
             }
-            if (detail::needs_closeness(members_) && look_ahead_in_domains(known, finder, outcome))
+            if (detail::has_required_topology(members_) &&
+                check_feasible_in_domains(cluster, finder, outcome))
                 return;
         }
         std::int64_t left = steps;
-        const fit_outcome found = search_.run(known, members_, ever, left);
+        const fit_outcome found = search_.run(cluster, members_, ever, left);
         outcome.steps += steps - left;
         outcome.could_start = found == fit_outcome::fits;
         caps_apply_ = false;
@@ -420,9 +429,9 @@ private:
     }
 
     /// True when looking at one domain after the other tells.
-    [[nodiscard]] bool look_ahead_in_domains(const cluster& known, finder_type& finder,
-                                             verdict& outcome) {
-        switch (look_in_domains(known, members_, needs_, certificate_scope::emptied, finder,
+    [[nodiscard]] bool check_feasible_in_domains(const cluster_type& cluster, finder_type& finder,
+                                                 verdict& outcome) {
+        switch (look_in_domains(cluster, members_, needs_, certificate_scope::empty_cluster, finder,
                                 in_domains_)) {
         case domains_outcome::fits:
             outcome.could_start = true;
@@ -431,7 +440,8 @@ private:
             outcome.kind = answer::never;
             outcome.at = gate::space;
             recycle(outcome.proof);
-            outcome.proof = proofs_.of(certificate_scope::emptied, in_domains_.vertices.all());
+            outcome.proof =
+                proofs_.of(certificate_scope::empty_cluster, in_domains_.vertices.all());
             return true;
         case domains_outcome::open:
             break;
@@ -442,9 +452,9 @@ private:
     /// A gang of one class could start when the emptied cluster has room for it.
     void only_class(finder_type& finder, verdict& outcome) {
         const auto& of = members_.classes.front();
-        constexpr auto ever = certificate_scope::emptied;
+        constexpr auto ever = certificate_scope::empty_cluster;
         outcome.could_start = finder.holds(of.shape, members_.queue_nodes,
-                                           obstacles_in_force({}, ever), needs_.front());
+                                           filters_in_force({}, ever), needs_.front());
         if (outcome.could_start)
             return;
         outcome.kind = answer::never;
@@ -464,7 +474,7 @@ private:
     std::optional<int128> slack_;
     bool waits_for_pods_ = false;
     bool ever_is_open_ = false;
-    emptied_cluster<Traits> emptied_;
+    empty_cluster_check<Traits> empty_cluster_;
     detail::proof_pool proofs_;
     domain_proof in_domains_;
     detail::gang_search<Traits> search_;
@@ -477,13 +487,13 @@ private:
 /// O(members + pods placed × nodes × width), and the search for a gang that the greedy order does
 /// not place.
 template<class Traits>
-[[nodiscard]] verdict admit(const cluster_state<Traits>& known, gang_index which,
+[[nodiscard]] verdict admit(const cluster_state<Traits>& cluster, gang_index which,
                             plan<Traits::width>& into,
                             const placement_weights<Traits::width>& weights,
                             const any_score<Traits::width>& score, std::int64_t steps) {
     node_finder<Traits> finder(weights, score);
     placer<Traits> placing;
-    return admission<Traits>().decide(known, which, into, finder, placing, steps);
+    return admission<Traits>().decide(cluster, which, into, finder, placing, steps);
 }
 
 } // namespace v0_1

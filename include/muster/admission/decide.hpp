@@ -21,9 +21,9 @@ namespace detail {
 
 /// Some vertex asks that its members stand together, or they are not placed.
 template<std::size_t Width>
-[[nodiscard]] bool needs_closeness(const gang_members<Width>& members) {
-    return detail::any_of(members.together,
-                          [](const closeness& one) { return one.required.has_value(); });
+[[nodiscard]] bool has_required_topology(const gang_members<Width>& members) {
+    return detail::any_of(members.topology,
+                          [](const topology_requirement& one) { return one.required.has_value(); });
 }
 
 /// A leaf of prices alone speaks of no node, so it holds on any.
@@ -41,7 +41,7 @@ class gang_search {
 public:
     /// Asks the quotas alone, then quotas and nodes together; takes what it needs from `steps`.
     /// With `caps`, what is asked of a gang that is not impossible without them: only the latter.
-    [[nodiscard]] fit_outcome run(const cluster_state<Traits>& known,
+    [[nodiscard]] fit_outcome run(const cluster_state<Traits>& cluster,
                                   const gang_members<width>& members, certificate_scope scope,
                                   std::int64_t& steps, term_caps<Traits>* caps = nullptr) {
         by_quota_ = false;
@@ -53,22 +53,22 @@ public:
         if (steps <= 0)
             return fit_outcome::undecided;
         if (!caps)
-            pose_quotas(known, members, scope, own_);
+            pose_quotas(cluster, members, scope, own_);
         if (!caps && !own_.quotas.empty()) {
             by_quota_ = ask(steps) == fit_outcome::impossible;
             if (by_quota_ && of_prices_alone(proof_))
                 return fit_outcome::impossible;
         }
         fit_outcome outcome = fit_outcome::undecided;
-        if (!needs_closeness(members)) {
-            pose(known, members, scope, {}, {}, own_);
+        if (!has_required_topology(members)) {
+            pose(cluster, members, scope, {}, {}, own_);
             if (caps)
                 caps->apply(own_);
             outcome = ask(steps);
             if (outcome == fit_outcome::impossible && !by_quota_)
                 slack_ = search_.slack();
         } else {
-            outcome = within_.run(known, members, scope, {}, search_, steps, {}, caps);
+            outcome = within_.run(cluster, members, scope, {}, search_, steps, {}, caps);
             // A gang that does not fit even if no members had to stand together is watched as
             // others.
             if (outcome == fit_outcome::impossible && !by_quota_)
@@ -83,11 +83,11 @@ public:
     }
 
     /// Asks the quotas alone, as if one node could take everything; a gang that none bounds fits.
-    [[nodiscard]] fit_outcome run_quotas(const cluster_state<Traits>& known,
+    [[nodiscard]] fit_outcome run_quotas(const cluster_state<Traits>& cluster,
                                          const gang_members<width>& members,
                                          certificate_scope scope, std::int64_t& steps) {
         problem_ = &own_;
-        pose_quotas(known, members, scope, own_);
+        pose_quotas(cluster, members, scope, own_);
         return own_.quotas.empty() ? fit_outcome::fits : ask(steps);
     }
 

@@ -16,10 +16,10 @@ inline namespace v0_1 {
 
 /// The queue itself or the nearest one above it that is closed, if any is. O(depth).
 template<class Traits>
-[[nodiscard]] std::optional<queue_index> closed_at(const cluster_state<Traits>& known,
+[[nodiscard]] std::optional<queue_index> closed_at(const cluster_state<Traits>& cluster,
                                                    queue_index queue) {
-    for (std::optional<queue_index> at = queue; at; at = known[*at].parent)
-        if (known[*at].spec.closed)
+    for (std::optional<queue_index> at = queue; at; at = cluster[*at].parent)
+        if (cluster[*at].spec.closed)
             return at;
     return std::nullopt;
 }
@@ -27,45 +27,46 @@ template<class Traits>
 /// True when the queue takes this gang: it exists, admits the tenant, and it and those above are
 /// open or the gang holds something already. A gang without a queue needs none.
 template<class Traits>
-[[nodiscard]] bool queue_takes(const cluster_state<Traits>& known, gang_index which) {
-    const auto& group = known[which];
+[[nodiscard]] bool queue_takes(const cluster_state<Traits>& cluster, gang_index which) {
+    const auto& group = cluster[which];
     if (!group.queue)
         return true;
-    const auto& queue = known[*group.queue];
+    const auto& queue = cluster[*group.queue];
     if (!queue.present || !queue.spec.tenants || !queue.spec.tenants->matches(group.spec.tenant))
         return false;
-    return !closed_at(known, *group.queue) ||
-           detail::any_of(group.members, [&](pod_index member) { return known[member].charged(); });
+    return !closed_at(cluster, *group.queue) ||
+           detail::any_of(group.members,
+                          [&](pod_index member) { return cluster[member].charged(); });
 }
 
 /// Memory for `gate_before_search`.
 struct gate_scratch {
-    tree_standing standing;
+    subtree_status status;
     detail::sequence<std::int64_t> placeable;
 };
 
 /// True if volumes are the only obstacle for each member that no node can take. O(members).
 template<class Traits>
-[[nodiscard]] bool only_volumes_hold(const cluster_state<Traits>& known, gang_index which) {
-    return detail::none_of(known[which].members, [&](pod_index member) {
-        return known[member].placeable() && known.where(member).value.unsupported;
+[[nodiscard]] bool only_volumes_hold(const cluster_state<Traits>& cluster, gang_index which) {
+    return detail::none_of(cluster[which].members, [&](pod_index member) {
+        return cluster[member].placeable() && cluster.where(member).value.unsupported;
     });
 }
 
 /// The first gate at which a gang is stopped before any search, or `gate::none`. O(members).
 template<class Traits>
-[[nodiscard]] gate gate_before_search(const cluster_state<Traits>& known, gang_index which,
+[[nodiscard]] gate gate_before_search(const cluster_state<Traits>& cluster, gang_index which,
                                       const gang_members<Traits::width>& members,
                                       gate_scratch& scratch) {
-    const auto& group = known[which];
+    const auto& group = cluster[which];
     if (group.spec.fault != gang_fault::none)
         return gate::group;
-    if (!reaches_minima(*members.tree, members.alive, scratch.standing))
+    if (!reaches_minima(*members.tree, members.alive, scratch.status))
         return gate::members;
     // A gang that has all it wants asks nothing of its queue.
     if (members.alive == members.holding)
         return gate::none;
-    if (!queue_takes(known, which))
+    if (!queue_takes(cluster, which))
         return gate::queue;
     if (!members.any_held())
         return gate::none;
@@ -73,15 +74,15 @@ template<class Traits>
     placeable = members.alive;
     for (std::size_t at = 0; at < placeable.size(); ++at)
         placeable[at] -= members.unsupported[at];
-    if (reaches_minima(*members.tree, placeable, scratch.standing))
+    if (reaches_minima(*members.tree, placeable, scratch.status))
         return gate::none;
-    return only_volumes_hold(known, which) ? gate::volumes : gate::unsupported;
+    return only_volumes_hold(cluster, which) ? gate::volumes : gate::unsupported;
 }
 template<class Traits>
-[[nodiscard]] gate gate_before_search(const cluster_state<Traits>& known, gang_index which,
+[[nodiscard]] gate gate_before_search(const cluster_state<Traits>& cluster, gang_index which,
                                       const gang_members<Traits::width>& members) {
     gate_scratch scratch;
-    return gate_before_search(known, which, members, scratch);
+    return gate_before_search(cluster, which, members, scratch);
 }
 
 /// What a gang is told that a gate stops before any search.

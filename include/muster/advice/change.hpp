@@ -43,13 +43,13 @@ struct uncordon_nodes {
 
     [[nodiscard]] friend bool operator==(const uncordon_nodes&, const uncordon_nodes&) = default;
 };
-/// Sets the quota of a queue for the kind. With `firm`, sets the quota for non-preemptible gangs,
-/// and raises the deserved amount to it.
+/// Sets the quota of a queue for the kind. With `non_preemptible`, sets the quota for
+/// non-preemptible gangs, and raises the deserved amount to it.
 struct raise_quota {
     queue_index queue;
     kind_id kind;
     std::int64_t to = 0;
-    bool firm = false;
+    bool non_preemptible = false;
 
     [[nodiscard]] friend bool operator==(const raise_quota&, const raise_quota&) = default;
 };
@@ -132,27 +132,27 @@ namespace detail {
 template<class Traits, class Namer>
 class changer {
 public:
-    changer(state<Traits>& known, gang_index which, const Namer& namer)
-        : known_(&known), which_(which), namer_(&namer) {}
+    changer(state<Traits>& cluster, gang_index which, const Namer& namer)
+        : cluster_(&cluster), which_(which), namer_(&namer) {}
 
     [[nodiscard]] bool operator()(const free_pods& what) {
         bool fine = true;
         for (const pod_index pod : what.pods) {
-            const typename Traits::pod_key key = known_->key(pod);
-            fine = known_->remove_pod(key) == event_result::applied && fine;
+            const typename Traits::pod_key key = cluster_->key(pod);
+            fine = cluster_->remove_pod(key) == event_result::applied && fine;
         }
         return fine;
     }
 
     [[nodiscard]] bool operator()(const add_nodes& what) {
-        auto spec = (*known_)[what.like].spec;
-        const typename Traits::node_key like = known_->key(what.like);
+        auto spec = (*cluster_)[what.like].spec;
+        const typename Traits::node_key like = cluster_->key(what.like);
         spec.unschedulable = false;
         std::erase_if(spec.taints, [](const taint& one) { return one.is_condition(); });
         std::int64_t made = 0;
         for (std::int64_t at = 1; made < what.count; ++at) {
             const typename Traits::node_key key = (*namer_)(like, at);
-            if (known_->find_node(key))
+            if (cluster_->find_node(key))
                 continue;
             auto fresh = spec;
             rename(fresh, key);
@@ -160,7 +160,7 @@ public:
                 fresh.labels.set(label, value);
             if constexpr (requires { namer_->prepare(fresh, like); })
                 namer_->prepare(fresh, like);
-            if (known_->upsert_node(key, std::move(fresh)) != event_result::applied)
+            if (cluster_->upsert_node(key, std::move(fresh)) != event_result::applied)
                 return false;
             ++made;
         }
@@ -170,21 +170,22 @@ public:
     [[nodiscard]] bool operator()(const uncordon_nodes& what) {
         bool fine = true;
         for (const node_index node : what.nodes) {
-            auto spec = (*known_)[node].spec;
+            auto spec = (*cluster_)[node].spec;
             spec.unschedulable = false;
             std::erase_if(spec.taints,
                           [](const taint& one) { return one.key == unschedulable_taint_key; });
-            const typename Traits::node_key key = known_->key(node);
-            fine = known_->upsert_node(key, std::move(spec)) == event_result::applied && fine;
+            const typename Traits::node_key key = cluster_->key(node);
+            fine = cluster_->upsert_node(key, std::move(spec)) == event_result::applied && fine;
         }
         return fine;
     }
 
     [[nodiscard]] bool operator()(const raise_quota& what) {
         return change_queue(what.queue, [&](auto& spec) {
-            (what.firm ? spec.firm_quota : spec.quota).set(what.kind, what.to);
+            (what.non_preemptible ? spec.non_preemptible_quota : spec.quota)
+                .set(what.kind, what.to);
             if (const auto deserved = spec.deserved[what.kind];
-                what.firm && deserved && *deserved < what.to)
+                what.non_preemptible && deserved && *deserved < what.to)
                 spec.deserved.set(what.kind, what.to);
         });
     }
@@ -240,10 +241,10 @@ public:
 private:
     template<class Change>
     [[nodiscard]] bool change_gang(const Change& make) {
-        auto spec = known_->spec_of(which_);
+        auto spec = cluster_->spec_of(which_);
         make(spec.tree);
-        const typename Traits::gang_key key = known_->key(which_);
-        return known_->upsert_gang(key, std::move(spec)) == event_result::applied;
+        const typename Traits::gang_key key = cluster_->key(which_);
+        return cluster_->upsert_gang(key, std::move(spec)) == event_result::applied;
     }
 
     /// Gives the copy of a node its own name, also in its labels.
@@ -258,33 +259,34 @@ private:
 
     template<class Change>
     [[nodiscard]] bool change_queue(queue_index queue, const Change& make) {
-        auto spec = (*known_)[queue].spec;
+        auto spec = (*cluster_)[queue].spec;
         make(spec);
-        const typename Traits::queue_key key = known_->key(queue);
+        const typename Traits::queue_key key = cluster_->key(queue);
         std::optional<typename Traits::queue_key> above;
-        if (const auto parent = (*known_)[queue].parent)
-            above = known_->key(*parent);
-        return known_->upsert_queue(key, std::move(spec), above) == event_result::applied;
+        if (const auto parent = (*cluster_)[queue].parent)
+            above = cluster_->key(*parent);
+        return cluster_->upsert_queue(key, std::move(spec), above) == event_result::applied;
     }
 
     /// Changes where the members that wait may stand.
     template<class Change>
     [[nodiscard]] bool relax(const Change& make) {
         bool fine = true;
-        const std::vector<pod_index> members = (*known_)[which_].members;
-        const typename Traits::gang_key gang = known_->key(which_);
+        const std::vector<pod_index> members = (*cluster_)[which_].members;
+        const typename Traits::gang_key gang = cluster_->key(which_);
         for (const pod_index member : members) {
-            if (!(*known_)[member].placeable())
+            if (!(*cluster_)[member].placeable())
                 continue;
-            auto spec = known_->spec_of(member);
+            auto spec = cluster_->spec_of(member);
             make(spec.where);
-            const typename Traits::pod_key key = known_->key(member);
-            fine = known_->upsert_pod(key, gang, std::move(spec)) == event_result::applied && fine;
+            const typename Traits::pod_key key = cluster_->key(member);
+            fine =
+                cluster_->upsert_pod(key, gang, std::move(spec)) == event_result::applied && fine;
         }
         return fine;
     }
 
-    state<Traits>* known_;
+    state<Traits>* cluster_;
     gang_index which_;
     const Namer* namer_;
 };
@@ -294,9 +296,9 @@ private:
 /// Makes the changes, by events; those of constraints and minima are made to the gang. False when
 /// an event was refused: then the state is changed in part. O(what is changed).
 template<class Traits, class Namer = numbered_nodes>
-[[nodiscard]] bool apply(state<Traits>& known, gang_index which, const remedy& changes,
+[[nodiscard]] bool apply(state<Traits>& cluster, gang_index which, const remedy& changes,
                          const Namer& namer = {}) {
-    detail::changer<Traits, Namer> make(known, which, namer);
+    detail::changer<Traits, Namer> make(cluster, which, namer);
     bool fine = true;
     for (const change& each : changes)
         fine = std::visit(make, each) && fine;

@@ -51,7 +51,7 @@ template<class Traits, class Policy, class EndOf>
 [[nodiscard]] forecast_result forecast(const state<Traits>& from, std::int64_t now,
                                        const Policy& how, const EndOf& end_of,
                                        const forecast_options& options = {}) {
-    state<Traits> known = from;
+    state<Traits> cluster = from;
     forecast_result found;
     cycle_result result;
     std::set<gang_index> started;
@@ -61,25 +61,25 @@ template<class Traits, class Policy, class EndOf>
             ends[*at > now ? *at : now].push_back(pod);
     };
     const auto end = [&](pod_index pod) {
-        const pod_record& record = known[pod];
+        const pod_record& record = cluster[pod];
         if (!record.charged()) // it has been evicted since its end was noted
             return true;
         if (record.terminating || record.evicted)
-            return known.remove_pod(known.key(pod)) == event_result::applied;
-        auto spec = known.spec_of(pod);
+            return cluster.remove_pod(cluster.key(pod)) == event_result::applied;
+        auto spec = cluster.spec_of(pod);
         spec.phase = pod_phase::succeeded;
-        return known.upsert_pod(known.key(pod), known.key(record.gang), spec,
-                                known.key(*record.node)) == event_result::applied;
+        return cluster.upsert_pod(cluster.key(pod), cluster.key(record.gang), spec,
+                                  cluster.key(*record.node)) == event_result::applied;
     };
-    for (const pod_index pod : known.pod_order())
-        if (known[pod].charged())
+    for (const pod_index pod : cluster.pod_order())
+        if (cluster[pod].charged())
             note_end(pod, std::nullopt);
     for (std::int64_t cycles = 0;; ++cycles) {
         if (cycles == options.cycles) {
             found.complete = false;
             break;
         }
-        cycle(known, now, how, options.limit, {}, result);
+        cycle(cluster, now, how, options.limit, {}, result);
         for (const decision& made : result.decisions) {
             for (const pod_index pod : made.evictions)
                 ends[now].push_back(pod);

@@ -28,7 +28,7 @@ class quota_finder {
 
 public:
     quota_finder(trial<Traits, Namer>& tries, const gang_members<width>& members)
-        : tries_(&tries), known_(&tries.before()), members_(&members) {}
+        : tries_(&tries), cluster_(&tries.before()), members_(&members) {}
 
     /// Returns the changes that lift all limits that apply to the gang.
     [[nodiscard]] remedy lifted() const { return unlimited(limits_in_force()); }
@@ -86,7 +86,7 @@ private:
     struct limit {
         queue_index queue;
         kind_id kind;
-        bool firm = false;
+        bool non_preemptible = false;
     };
 
     /// Returns the limits that apply to the gang, in the order of kinds. Limits of non-preemptible
@@ -95,45 +95,47 @@ private:
         std::vector<limit> found;
         if (!members_->queue)
             return found;
-        const bool firm_matters = members_->queue->firm || firm_gang_waits();
-        for (const bool firm : {false, true})
+        const bool non_preemptible_matters =
+            members_->queue->non_preemptible || non_preemptible_gang_waits();
+        for (const bool non_preemptible : {false, true})
             for (std::optional<queue_index> at = members_->queue->queue;
-                 at && (!firm || firm_matters); at = (*known_)[*at].parent)
+                 at && (!non_preemptible || non_preemptible_matters); at = (*cluster_)[*at].parent)
                 for (std::size_t column = 0; column < width; ++column)
-                    if (ceilings_of(*at, firm).limited(kind_id{column}))
-                        found.push_back({*at, kind_id{column}, firm});
+                    if (ceilings_of(*at, non_preemptible).limited(kind_id{column}))
+                        found.push_back({*at, kind_id{column}, non_preemptible});
         return found;
     }
 
-    [[nodiscard]] bool firm_gang_waits() const {
-        return std::ranges::any_of(known_->gang_order(), [&](gang_index each) {
-            const auto& gang = (*known_)[each];
+    [[nodiscard]] bool non_preemptible_gang_waits() const {
+        return std::ranges::any_of(cluster_->gang_order(), [&](gang_index each) {
+            const auto& gang = (*cluster_)[each];
             return gang.queue && !gang.spec.preemptible && gang.placeable > 0;
         });
     }
 
-    [[nodiscard]] const limits<width>& ceilings_of(queue_index queue, bool firm) const {
-        const auto& spec = (*known_)[queue].spec;
-        return firm ? spec.firm_quota : spec.quota;
+    [[nodiscard]] const limits<width>& ceilings_of(queue_index queue, bool non_preemptible) const {
+        const auto& spec = (*cluster_)[queue].spec;
+        return non_preemptible ? spec.non_preemptible_quota : spec.quota;
     }
 
     /// Returns the use that counts against the quota.
     [[nodiscard]] static std::int64_t counted(const state<Traits>& from, const raise_quota& of) {
         const auto& queues = from.accounts().queues();
-        return of.firm ? queues.present().firm(of.queue)[of.kind]
-                       : queues.claimed(of.queue)[of.kind];
+        return of.non_preemptible ? queues.present().non_preemptible(of.queue)[of.kind]
+                                  : queues.claimed(of.queue)[of.kind];
     }
 
     [[nodiscard]] static remedy unlimited(const std::vector<limit>& which) {
         remedy made;
         for (const limit& each : which)
             made.push_back(raise_quota{each.queue, each.kind,
-                                       std::numeric_limits<std::int64_t>::max(), each.firm});
+                                       std::numeric_limits<std::int64_t>::max(),
+                                       each.non_preemptible});
         return made;
     }
 
     [[nodiscard]] std::int64_t ceiling_of(const raise_quota& of) const {
-        return ceilings_of(of.queue, of.firm)[of.kind].value_or(0);
+        return ceilings_of(of.queue, of.non_preemptible)[of.kind].value_or(0);
     }
 
     /// Makes one of the quotas as low as it can be beside the others. Returns false if it cannot be
@@ -153,7 +155,7 @@ private:
         if (used > before && enough(used))
             most = used;
         // Often it is what is used now plus what the gang asks for.
-        std::int64_t own = counted(*known_, ceiling);
+        std::int64_t own = counted(*cluster_, ceiling);
         for (const auto& each : members_->classes)
             static_cast<void>(checked_add(
                 own, saturate(static_cast<int128>(each.request[ceiling.kind]) * each.waiting()),
@@ -168,7 +170,7 @@ private:
     }
 
     trial<Traits, Namer>* tries_;
-    const state<Traits>* known_;
+    const state<Traits>* cluster_;
     const gang_members<width>* members_;
 };
 

@@ -19,13 +19,13 @@ namespace detail {
 
 /// Taints of nodes that the gang's members could tolerate and do not. O(classes × taints).
 template<class Traits>
-[[nodiscard]] remedy tolerations_of(const cluster_state<Traits>& known,
+[[nodiscard]] remedy tolerations_of(const cluster_state<Traits>& cluster,
                                     const gang_members<Traits::width>& members) {
     std::set<taint> taints;
     for (const auto& each : members.classes) {
-        const constraints& where = known.constraint_sets()[each.where].value;
-        for (const node_index node : known.node_order())
-            for (const taint& one : known[node].spec.taints)
+        const constraints& where = cluster.constraint_sets()[each.where].value;
+        for (const node_index node : cluster.node_order())
+            for (const taint& one : cluster[node].spec.taints)
                 if (one.effect != taint_effect::prefer_no_schedule && !one.is_condition() &&
                     !tolerated(one, where.tolerations))
                     taints.insert(one);
@@ -38,14 +38,14 @@ template<class Traits>
 
 /// Obstacles that a copy of the node would have too: all but cordons and conditions.
 inline constexpr unsigned places_off =
-    obstacle_selector | obstacle_taint | obstacle_volume | obstacle_unbound_volume;
+    node_filter_selector | node_filter_taint | node_filter_volume | node_filter_unbound_volume;
 
 /// True if a waiting member has a volume that is not ready and can become so. O(members).
 template<class Traits>
-[[nodiscard]] bool is_held_by_volumes(const cluster_state<Traits>& known, gang_index which) {
-    return std::ranges::any_of(known[which].members, [&](pod_index member) {
-        const constraints& where = known.where(member).value;
-        return known[member].placeable() && where.volume_not_ready && !where.volume_unusable;
+[[nodiscard]] bool is_held_by_volumes(const cluster_state<Traits>& cluster, gang_index which) {
+    return std::ranges::any_of(cluster[which].members, [&](pod_index member) {
+        const constraints& where = cluster.where(member).value;
+        return cluster[member].placeable() && where.volume_not_ready && !where.volume_unusable;
     });
 }
 
@@ -53,11 +53,11 @@ template<class Traits>
 /// the labels that selectors and affinity ask for, and with them a new domain of one topology
 /// spread after the other. O(classes × requirements × nodes).
 template<class Traits>
-[[nodiscard]] std::vector<label_set> labels_that_lack(const cluster_state<Traits>& known,
+[[nodiscard]] std::vector<label_set> labels_that_lack(const cluster_state<Traits>& cluster,
                                                       const gang_members<Traits::width>& members) {
     const auto any_node = [&](const auto& meets) {
-        return std::ranges::any_of(known.node_order(), [&](node_index node) {
-            return known[node].present && meets(known[node].spec);
+        return std::ranges::any_of(cluster.node_order(), [&](node_index node) {
+            return cluster[node].present && meets(cluster[node].spec);
         });
     };
     label_set asked;
@@ -69,7 +69,7 @@ template<class Traits>
                 asked.set(one.key, one.values.front());
     };
     for (const auto& each : members.classes) {
-        const constraints& where = known.constraint_sets()[each.where].value;
+        const constraints& where = cluster.constraint_sets()[each.where].value;
         ask(where.selector);
         if (where.affinity && !where.affinity->empty())
             ask(where.affinity->front().labels);
@@ -99,7 +99,7 @@ template<class Traits>
 /// What the gang and its members require and could do without: labels and affinity of nodes, terms
 /// that speak of other pods, domains to stand in. O(classes × requirements).
 template<class Traits>
-[[nodiscard]] remedy requirements_of(const cluster_state<Traits>& known,
+[[nodiscard]] remedy requirements_of(const cluster_state<Traits>& cluster,
                                      const gang_members<Traits::width>& members) {
     std::set<std::string> labels;
     bool node_affinity = false;
@@ -107,7 +107,7 @@ template<class Traits>
     bool anti_affinity = false;
     bool spread = false;
     for (const auto& each : members.classes) {
-        const constraints& where = known.constraint_sets()[each.where].value;
+        const constraints& where = cluster.constraint_sets()[each.where].value;
         for (const label_requirement& one : where.selector.requirements)
             labels.insert(one.key);
         node_affinity = node_affinity || where.affinity.has_value();

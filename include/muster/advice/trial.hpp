@@ -15,10 +15,10 @@ namespace detail {
 template<class Traits, class Namer>
 class trial {
 public:
-    trial(const state<Traits>& known, gang_index which, std::int64_t now,
+    trial(const state<Traits>& cluster, gang_index which, std::int64_t now,
           const any_policy<core_of<Traits>>& how, const Namer& namer, const budget& limit,
           std::int64_t most)
-        : known_(&known),
+        : cluster_(&cluster),
           which_(which),
           now_(now),
           how_(&how),
@@ -34,7 +34,7 @@ public:
             return false;
         }
         ++made_;
-        tried_ = *known_;
+        tried_ = *cluster_;
         if (!apply(tried_, which_, changes, *namer_))
             return false;
         cycle(tried_, now_, *how_, *limit_, {}, result_);
@@ -42,14 +42,14 @@ public:
     }
 
     /// The state as it was given.
-    [[nodiscard]] const state<Traits>& before() const noexcept { return *known_; }
+    [[nodiscard]] const state<Traits>& before() const noexcept { return *cluster_; }
     /// The state after the last try.
     [[nodiscard]] const state<Traits>& after() const noexcept { return tried_; }
     [[nodiscard]] bool complete() const noexcept { return complete_; }
     [[nodiscard]] std::int64_t made() const noexcept { return made_; }
 
 private:
-    const state<Traits>* known_;
+    const state<Traits>* cluster_;
     gang_index which_;
     std::int64_t now_;
     const any_policy<core_of<Traits>>* how_;

@@ -48,14 +48,14 @@ class change_finder {
     static constexpr std::size_t width = Traits::width;
 
 public:
-    change_finder(const state<Traits>& known, gang_index which, std::int64_t now,
+    change_finder(const state<Traits>& cluster, gang_index which, std::int64_t now,
                   const any_policy<core_of<Traits>>& how, const what_helps_options& options,
                   const Namer& namer)
-        : known_(&known),
+        : cluster_(&cluster),
           which_(which),
           namer_(&namer),
-          members_(members_of(known, which)),
-          tries_(known, which, now, how, namer, options.limit, options.probes),
+          members_(members_of(cluster, which)),
+          tries_(cluster, which, now, how, namer, options.limit, options.probes),
           quotas_(tries_, members_) {}
 
     [[nodiscard]] helping_changes find() {
@@ -69,14 +69,14 @@ private:
     void look_at_all() {
         if (starts({}))
             return;
-        if (is_held_by_volumes(*known_, which_))
+        if (is_held_by_volumes(*cluster_, which_))
             keep({ready_volumes{}});
         // No change can supply what is missing.
         if (members_.classes.empty())
             return;
         remedy opened;
-        for (auto at = (*known_)[which_].queue; at; at = (*known_)[*at].parent)
-            if ((*known_)[*at].spec.closed)
+        for (auto at = (*cluster_)[which_].queue; at; at = (*cluster_)[*at].parent)
+            if ((*cluster_)[*at].spec.closed)
                 opened.push_back(open_queue{*at});
         if (!opened.empty())
             keep(std::move(opened));
@@ -150,15 +150,15 @@ private:
     // ---- pods ----------------------------------------------------------------------------------
 
     /// Those on their way out first, then those of the lowest priority, of them the newest.
-    [[nodiscard]] std::vector<pod_index> standing_pods() const {
+    [[nodiscard]] std::vector<pod_index> placed_pods() const {
         std::vector<pod_index> pods;
-        for (const pod_index pod : known_->pod_order())
-            if ((*known_)[pod].charged() && (*known_)[pod].gang != which_)
+        for (const pod_index pod : cluster_->pod_order())
+            if ((*cluster_)[pod].charged() && (*cluster_)[pod].gang != which_)
                 pods.push_back(pod);
         const auto rank = [&](pod_index at) {
-            const auto& pod = (*known_)[at];
-            const auto& gang = (*known_)[pod.gang];
-            const std::int64_t of_queue = gang.queue ? (*known_)[*gang.queue].spec.priority : 0;
+            const auto& pod = (*cluster_)[at];
+            const auto& gang = (*cluster_)[pod.gang];
+            const std::int64_t of_queue = gang.queue ? (*cluster_)[*gang.queue].spec.priority : 0;
             return std::tuple(!pod.terminating, of_queue, gang.spec.priority, ~pod.created);
         };
         std::ranges::stable_sort(pods, {}, rank);
@@ -166,7 +166,7 @@ private:
     }
 
     void look_at_pods(const remedy& base) {
-        const std::vector<pod_index> pods = standing_pods();
+        const std::vector<pod_index> pods = placed_pods();
         const auto with = [&](const std::vector<std::size_t>& chosen) {
             free_pods freed;
             for (const std::size_t at : chosen)
@@ -188,35 +188,37 @@ private:
     /// A node of each kind that could take a member, kinds being what the members can tell apart.
     /// With `relabelled`, its labels do not matter.
     [[nodiscard]] std::vector<node_index> kinds_of_nodes(bool relabelled = false) const {
-        const unsigned counted = relabelled ? unsigned{obstacle_taint} : places_off;
+        const unsigned counted = relabelled ? unsigned{node_filter_taint} : places_off;
         std::set<std::pair<std::vector<std::int64_t>, std::vector<bool>>> seen;
         std::vector<node_index> kinds;
         std::set<topology_index> within;
         const auto note = [&](const auto& each) { within.insert(each.within); };
         if (!relabelled)
-            std::ranges::for_each(members_.together, note);
-        for (const gang_index gang : known_->gang_order())
+            std::ranges::for_each(members_.topology, note);
+        for (const gang_index gang : cluster_->gang_order())
             if (!relabelled)
-                std::ranges::for_each((*known_)[gang].together, note);
-        for (const node_index node : known_->node_order()) {
-            if (!(*known_)[node].present || !can_copy((*known_)[node].spec))
+                std::ranges::for_each((*cluster_)[gang].together, note);
+        for (const node_index node : cluster_->node_order()) {
+            if (!(*cluster_)[node].present || !can_copy((*cluster_)[node].spec))
                 continue;
-            const auto& has = known_->accounts().allocatable(node);
+            const auto& has = cluster_->accounts().allocatable(node);
             std::vector<bool> eligible;
             bool any = false;
             for (const auto& each : members_.classes) {
-                const auto& where = known_->constraint_sets()[each.where];
-                eligible.push_back((where.obstacles[node.value()] & counted) == 0);
+                const auto& where = cluster_->constraint_sets()[each.where];
+                eligible.push_back((where.failed_filters[node.value()] & counted) == 0);
                 any = any || (eligible.back() && fits(each.request, has));
             }
-            if (!relabelled && members_.queue && (*known_)[*members_.queue].present) {
-                const auto& of_queue = known_->constraint_sets()[(*known_)[*members_.queue].nodes];
-                eligible.push_back((of_queue.obstacles[node.value()] & obstacle_selector) == 0);
+            if (!relabelled && members_.queue && (*cluster_)[*members_.queue].present) {
+                const auto& of_queue =
+                    cluster_->constraint_sets()[(*cluster_)[*members_.queue].nodes];
+                eligible.push_back((of_queue.failed_filters[node.value()] & node_filter_selector) ==
+                                   0);
                 any = any && eligible.back();
             }
             std::vector<std::int64_t> amounts;
             for (const topology_index one : within) {
-                const auto& domains = known_->topologies()[one];
+                const auto& domains = cluster_->topologies()[one];
                 for (std::size_t level = 0; level < domains.levels(); ++level) {
                     const auto domain = domains.find(node, level);
                     amounts.push_back(domain ? static_cast<std::int64_t>(domain->value()) : -1);
@@ -238,10 +240,10 @@ private:
     /// With labels that no node has: the first set of them with which a node of the first kinds
     /// helps.
     void look_at_labelled_nodes() {
-        constexpr std::size_t most_kinds = 4;
+        constexpr std::size_t max_kinds = 4;
         std::vector<node_index> kinds = kinds_of_nodes(true);
-        kinds.resize(std::min(kinds.size(), most_kinds));
-        for (const label_set& labels : labels_that_lack(*known_, members_))
+        kinds.resize(std::min(kinds.size(), max_kinds));
+        for (const label_set& labels : labels_that_lack(*cluster_, members_))
             for (const node_index like : kinds)
                 if (look_at_copies({}, like, labels))
                     return;
@@ -250,8 +252,8 @@ private:
     bool look_at_copies(const remedy& base, node_index like, const label_set& labels) {
         // The waiting members cannot use more nodes than there are members.
         std::int64_t most = 0;
-        for (const gang_index gang : known_->gang_order())
-            most += static_cast<std::int64_t>((*known_)[gang].placeable);
+        for (const gang_index gang : cluster_->gang_order())
+            most += static_cast<std::int64_t>((*cluster_)[gang].placeable);
         const auto with = [&](std::int64_t count) {
             return remedy{add_nodes{like, count, labels}};
         };
@@ -264,9 +266,9 @@ private:
 
     void look_at_cordons(const remedy& base) {
         std::vector<node_index> cordoned;
-        for (const node_index node : known_->node_order()) {
-            const auto& spec = (*known_)[node].spec;
-            if ((*known_)[node].present &&
+        for (const node_index node : cluster_->node_order()) {
+            const auto& spec = (*cluster_)[node].spec;
+            if ((*cluster_)[node].present &&
                 (spec.unschedulable || std::ranges::any_of(spec.taints, [](const taint& one) {
                      return one.key == unschedulable_taint_key;
                  })))
@@ -285,9 +287,9 @@ private:
 
     /// Taints to tolerate, requirements to drop: the fewest of them, in that order.
     void look_at_constraints(const remedy& base) {
-        remedy all = tolerations_of(*known_, members_);
+        remedy all = tolerations_of(*cluster_, members_);
         const std::size_t tolerations = all.size();
-        const remedy dropped = requirements_of(*known_, members_);
+        const remedy dropped = requirements_of(*cluster_, members_);
         all.insert(all.end(), dropped.begin(), dropped.end());
         // Either side alone before both together.
         const bool helped = look_among(base, {all.begin(), all.begin() + at(tolerations)});
@@ -346,7 +348,7 @@ private:
         return true;
     }
 
-    const state<Traits>* known_;
+    const state<Traits>* cluster_;
     gang_index which_;
     const Namer* namer_;
     gang_members<width> members_;
@@ -376,9 +378,9 @@ private:
 /// it finds nothing.
 template<class Traits, class Policy = policy<>, class Namer = numbered_nodes>
 [[nodiscard]] helping_changes
-what_helps(const state<Traits>& known, gang_index which, std::int64_t now, const Policy& how = {},
+what_helps(const state<Traits>& cluster, gang_index which, std::int64_t now, const Policy& how = {},
            const what_helps_options& options = {}, const Namer& namer = {}) {
-    return detail::change_finder<Traits, Namer>(known, which, now, how, options, namer).find();
+    return detail::change_finder<Traits, Namer>(cluster, which, now, how, options, namer).find();
 }
 
 } // namespace v0_1

@@ -152,7 +152,7 @@ event_result cluster_state<Traits>::finish_gang(gang_index which) {
             give_up(member);
             continue;
         }
-        const tenure how = record.charged_as();
+        const allocation how = record.charged_as();
         end(member);
         const shape_index shape = record.shape;
         const auto& what = shapes_[shape];
@@ -162,7 +162,8 @@ event_result cluster_state<Traits>::finish_gang(gang_index which) {
         for (; at < group.members.size(); ++at, ++count) {
             const pod_record& next = pods_[group.members[at].value()];
             if (!next.charged() || next.node != record.node || next.shape != shape ||
-                next.charged_as() != tenure::lasting || how != tenure::lasting || !claims.empty())
+                next.charged_as() != allocation::allocated || how != allocation::allocated ||
+                !claims.empty())
                 break;
             end(group.members[at]);
         }
@@ -226,7 +227,7 @@ void cluster_state<Traits>::nominate_members(gang_index gang, const Placements& 
 }
 
 template<class Traits>
-void cluster_state<Traits>::told_to_go(pod_index pod) {
+void cluster_state<Traits>::mark_evicted(pod_index pod) {
     settle(pod, [](pod_record& record) { record.evicted = true; });
     population_.moved();
     mark_dirty(pods_[pod.value()].gang);
@@ -247,7 +248,7 @@ bool cluster_state<Traits>::assume_nominated(gang_index which) {
     resources<width> sum;
     for (const pod_index member : group.members) {
         const pod_record& record = pods_[member.value()];
-        if (!record.awaited() || record.promised)
+        if (!record.awaited() || record.migration_target)
             continue;
         coming.push_back(member);
         if (!checked_add(sum, shapes_[record.shape].request, sum))
@@ -308,7 +309,8 @@ bool cluster_state<Traits>::gives_way_first(gang_index lhs, gang_index rhs) cons
 template<class Traits>
 void cluster_state<Traits>::forget_nominations(gang_index which) {
     for (const pod_index member : gangs_[which.value()].members)
-        if (const pod_record& record = pods_[member.value()]; record.awaited() && !record.promised)
+        if (const pod_record& record = pods_[member.value()];
+            record.awaited() && !record.migration_target)
             give_up(member);
     mark_dirty(which);
     moved(false);

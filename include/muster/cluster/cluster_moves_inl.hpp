@@ -39,35 +39,35 @@ event_result cluster_state<Traits>::move(pod_index pod, node_index to,
 
 template<class Traits>
 template<class Moves>
-void cluster_state<Traits>::told_to_move(const Moves& moves, std::optional<std::int64_t> until) {
+void cluster_state<Traits>::mark_migrating(const Moves& moves, std::optional<std::int64_t> until) {
     for (const auto& each : moves) {
         const auto queue = gangs_[pods_[each.pod.value()].gang.value()].charged_to();
         const resources<width> amount = request(each.pod);
         if (queue)
             ledger_.queues_.give(*queue, amount);
-        told_to_go(each.pod);
+        mark_evicted(each.pod);
         const pod_index place = add_place(each.pod, each.node, until);
         count(pods_[place.value()], 1);
         // What it takes of the quota now and what it takes later come to what it took.
-        const bool taken = !queue || (ledger_.queues_.take(*queue, amount, tenure::leaving) &&
-                                      ledger_.queues_.take(*queue, amount, tenure::nominated));
+        const bool taken = !queue || (ledger_.queues_.take(*queue, amount, allocation::releasing) &&
+                                      ledger_.queues_.take(*queue, amount, allocation::pipelined));
         MUSTER_ASSERT(taken, "what was charged a moment ago can be charged again");
         static_cast<void>(taken);
     }
 }
 
 template<class Traits>
-bool cluster_state<Traits>::promises_at_rest(std::int64_t now) const noexcept {
-    return detail::none_of(
-        promises_, [&](const promised_place& each) { return each.until && *each.until <= now; });
+bool cluster_state<Traits>::migrations_at_rest(std::int64_t now) const noexcept {
+    return detail::none_of(migrations_,
+                           [&](const migration& each) { return each.until && *each.until <= now; });
 }
 
 template<class Traits>
-void cluster_state<Traits>::keep_promises(std::int64_t now) {
-    if (promises_.empty())
+void cluster_state<Traits>::update_migrations(std::int64_t now) {
+    if (migrations_.empty())
         return;
     std::vector<gang_index> gangs;
-    for (const promised_place& each : promises_)
+    for (const migration& each : migrations_)
         gangs.push_back(pods_[each.place.value()].gang);
     detail::sort(gangs,
                  [this](gang_index lhs, gang_index rhs) { return gives_way_first(lhs, rhs); });
@@ -82,11 +82,11 @@ void cluster_state<Traits>::keep_promises(std::int64_t now) {
 template<class Traits>
 template<class Which>
 void cluster_state<Traits>::release_places(gang_index gang, const Which& given_up) {
-    if (promises_.empty())
+    if (migrations_.empty())
         return;
     std::vector<pod_index> places;
     for (const pod_index member : gangs_[gang.value()].members)
-        if (pods_[member.value()].promised && given_up(member))
+        if (pods_[member.value()].migration_target && given_up(member))
             places.push_back(member);
     for (const pod_index place : places)
         release_place(place);
@@ -100,8 +100,9 @@ void cluster_state<Traits>::release_places(gang_index gang) {
 template<class Traits>
 void cluster_state<Traits>::release_orphaned_places(gang_index gang) {
     const gang_record& group = gangs_[gang.value()];
-    if (!promises_.empty() && !group.present &&
-        detail::all_of(group.members, [&](pod_index each) { return pods_[each.value()].promised; }))
+    if (!migrations_.empty() && !group.present &&
+        detail::all_of(group.members,
+                       [&](pod_index each) { return pods_[each.value()].migration_target; }))
         release_places(gang);
 }
 
@@ -115,7 +116,7 @@ pod_index cluster_state<Traits>::add_place(pod_index of, node_index to,
     place.set_started(std::nullopt);
     place.phase = pod_phase::pending;
     place.terminating = place.assumed = place.evicted = false;
-    place.nominated = place.promised = true;
+    place.nominated = place.migration_target = true;
     place.partner = of;
     adopt(place, spec_of(of));
     const pod_index index = keep_record(place);
@@ -123,7 +124,7 @@ pod_index cluster_state<Traits>::add_place(pod_index of, node_index to,
     pods_[of.value()].partner = index;
     pod_order_.insert(index, of);
     enlist(index);
-    promises_.push_back({index, until});
+    migrations_.push_back({index, until});
     return index;
 }
 
@@ -136,7 +137,7 @@ void cluster_state<Traits>::erase_place(pod_index which) {
         pods_[place.partner->value()].partner.reset();
     disown(place);
     drop_record(which);
-    promises_.erase(detail::find(promises_, which, &promised_place::place));
+    migrations_.erase(detail::find(migrations_, which, &migration::place));
 }
 
 template<class Traits>
@@ -158,12 +159,12 @@ void cluster_state<Traits>::release_place_of(pod_index pod) {
 /// Nothing can come to the place any more.
 template<class Traits>
 bool cluster_state<Traits>::is_void(pod_index which, std::int64_t now) const {
-    const auto until = detail::find(promises_, which, &promised_place::place)->until;
+    const auto until = detail::find(migrations_, which, &migration::place)->until;
     if (until && *until <= now)
         return true;
     const pod_record& place = pods_[which.value()];
     const auto& shape = shapes_[place.shape];
-    if (constraints_[shape.where].obstacles[place.node->value()] != 0)
+    if (constraints_[shape.where].failed_filters[place.node->value()] != 0)
         return true;
     const auto later = ledger_.future(*place.node);
     for (std::size_t column = 0; column < width; ++column)
@@ -179,8 +180,8 @@ void cluster_state<Traits>::hand_over(gang_index which) {
     std::vector<pod_index> waiting;
     for (const pod_index member : gangs_[which.value()].members) {
         const pod_record& record = pods_[member.value()];
-        if (record.promised || record.placeable())
-            (record.promised ? places : waiting).push_back(member);
+        if (record.migration_target || record.placeable())
+            (record.migration_target ? places : waiting).push_back(member);
     }
     for (const bool own : {true, false})
         std::erase_if(places, [&](pod_index place) {

@@ -112,7 +112,7 @@ template<class Traits>
 event_result cluster_state<Traits>::check(const queue_type& spec) noexcept {
     for (std::size_t column = 0; column < width; ++column)
         if (spec.quota[kind_id{column}].value_or(0) < 0 ||
-            spec.firm_quota[kind_id{column}].value_or(0) < 0 ||
+            spec.non_preemptible_quota[kind_id{column}].value_or(0) < 0 ||
             spec.deserved[kind_id{column}].value_or(0) < 0 || spec.guarantee[column] < 0 ||
             spec.past_use[column] < 0)
             return event_result::out_of_range;
@@ -141,7 +141,7 @@ void cluster_state<Traits>::place_queue(queue_index index, std::optional<queue_i
     const label_selector before = nodes_allowed(index);
     const bool was_present = std::exchange(record.present, present);
     record.parent = above;
-    ledger_.queues_.set_quota(index, spec.quota, spec.firm_quota);
+    ledger_.queues_.set_quota(index, spec.quota, spec.non_preemptible_quota);
     record.spec = std::move(spec);
     if (was_present && !present)
         constraints_.release(record.nodes);
@@ -225,7 +225,7 @@ template<class Traits>
 event_result cluster_state<Traits>::check(gang_index which, const gang_tree& tree) const noexcept {
     for (const pod_index member : gangs_[which.value()].members)
         if (const pod_record& record = pods_[member.value()];
-            !record.promised && !detail::is_role(tree, record.role))
+            !record.migration_target && !detail::is_role(tree, record.role))
             return event_result::no_such_role;
     return event_result::applied;
 }
@@ -311,7 +311,7 @@ void cluster_state<Traits>::move_to_tenant(gang_record& group, const label_set& 
         for (const pod_index member : group.members) {
             const pod_record& pod = pods_[member.value()];
             if (pod.charged())
-                stand(pod, -1);
+                count_pod(pod, -1);
             leave(pod);
         }
         group.tenant = to;
@@ -319,7 +319,7 @@ void cluster_state<Traits>::move_to_tenant(gang_record& group, const label_set& 
             const pod_record& pod = pods_[member.value()];
             enter(pod);
             if (pod.charged())
-                stand(pod, 1);
+                count_pod(pod, 1);
         }
         population_.moved();
     }

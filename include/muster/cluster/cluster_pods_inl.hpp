@@ -58,10 +58,10 @@ template<class Traits>
 void cluster_state<Traits>::count(const pod_record& pod, std::int32_t by) {
     if (pod.placeable())
         gangs_[pod.gang.value()].placeable += static_cast<std::size_t>(by);
-    else if (pod.awaited() && !pod.promised)
+    else if (pod.awaited() && !pod.migration_target)
         gangs_[pod.gang.value()].nominated += static_cast<std::size_t>(by);
     if (population_.active() && pod.charged())
-        stand(pod, by);
+        count_pod(pod, by);
 }
 
 /// Charges the pod to its node and queue; false and nothing changed when a sum would overflow.
@@ -82,7 +82,7 @@ void cluster_state<Traits>::give(const pod_record& of) noexcept {
 /// A pod that takes room comes to stand on its node (1), or stands there no more (-1).
 /// Precondition: some pod has terms on other pods.
 template<class Traits>
-void cluster_state<Traits>::stand(const pod_record& pod, std::int32_t by) {
+void cluster_state<Traits>::count_pod(const pod_record& pod, std::int32_t by) {
     const constraint_index where = shapes_[pod.shape].where;
     population_.count(population_.identity_of(pod.labels, gangs_[pod.gang.value()].tenant),
                       constraints_[where].value.pods ? &where : nullptr, *pod.node, by,
@@ -141,21 +141,21 @@ template<class Traits>
 event_result cluster_state<Traits>::add_pod(pod_index& index, gang_index gang, const pod_type& spec,
                                             std::optional<node_index> on,
                                             std::optional<pod_index> behind,
-                                            std::optional<pod_index> promised) {
+                                            std::optional<pod_index> migration_target) {
     pod_record fresh;
     fresh.gang = gang;
     detail::take_over(fresh, spec);
     if (on)
-        fresh.stand_on(*on);
+        fresh.bind_to(*on);
     adopt(fresh, spec);
     if (fresh.charged() && !take(fresh)) {
         disown(fresh);
         return event_result::out_of_range;
     }
-    fresh.partner = promised;
+    fresh.partner = migration_target;
     index = keep_record(std::move(fresh));
-    if (promised)
-        pods_[promised->value()].partner = index;
+    if (migration_target)
+        pods_[migration_target->value()].partner = index;
     count(pods_[index.value()], 1);
     if (pods_[index.value()].charged()) {
         more_used(gang);
@@ -174,7 +174,7 @@ event_result cluster_state<Traits>::change_pod(pod_index index, const pod_type& 
     pod_record changed = before;
     detail::take_over(changed, spec);
     if (on) {
-        changed.stand_on(*on);
+        changed.bind_to(*on);
     } else if (changed.phase != pod_phase::pending || !(before.assumed || before.nominated) ||
                (before.nominated && !(before.awaited() && changed.alive()))) {
         changed.node.reset();
@@ -347,7 +347,7 @@ void cluster_state<Traits>::know_terms(constraint_index where, const pod_terms& 
                 const pod_record& pod = pods_[member.value()];
                 enter(pod);
                 if (pod.charged())
-                    stand(pod, 1);
+                    count_pod(pod, 1);
             }
     }
     population_.add_terms(where, value, label_sets_, [this](const std::string& key) {

@@ -148,7 +148,7 @@ public:
     [[nodiscard]] std::uint64_t cycles() const noexcept { return cycles_; }
 
     /// How many places are promised.
-    [[nodiscard]] std::size_t promises() const noexcept { return promises_.size(); }
+    [[nodiscard]] std::size_t migrations() const noexcept { return migrations_.size(); }
     /// How many gangs have each answer.
     [[nodiscard]] const answer_counts& last_answers() const noexcept { return answers_; }
     /// The column that counts pods, if there is one.
@@ -202,11 +202,11 @@ public:
     [[nodiscard]] event_result check(std::optional<gang_index> gang,
                                      const pod_type& spec) const noexcept;
     /// A pod is new, as observed; with `on` it stands on that node, known or not. It comes right
-    /// behind that one in the order of keys; `promised` is the place in its gang that is promised
-    /// for its key. O(members), and O(nodes) for constraints that no pod had.
+    /// behind that one in the order of keys; `migration_target` is the place in its gang that is
+    /// promised for its key. O(members), and O(nodes) for constraints that no pod had.
     event_result add_pod(pod_index& index, gang_index gang, const pod_type& spec,
                          std::optional<node_index> on, std::optional<pod_index> behind,
-                         std::optional<pod_index> promised);
+                         std::optional<pod_index> migration_target);
     /// A pod changed, as observed; with `on` it stands on that node, known or not. An assumed pod
     /// that is seen without a node stays assumed. O(log constraint sets), and O(nodes) for
     /// constraints that no pod had.
@@ -268,11 +268,11 @@ public:
     template<class Placements>
     void nominate_members(gang_index gang, const Placements& placed);
     /// A pod that a committed plan has told to go already.
-    void told_to_go(pod_index pod);
+    void mark_evicted(pod_index pod);
     /// Pods that a committed plan has moved already, as far as their nodes go; `moves` gives pairs
     /// of pod and node.
     template<class Moves>
-    void told_to_move(const Moves& moves, std::optional<std::int64_t> until);
+    void mark_migrating(const Moves& moves, std::optional<std::int64_t> until);
     /// Pods that a committed plan placed start to run at that time, as far as is known.
     template<class Placements>
     void started(const Placements& placed, std::int64_t now) noexcept;
@@ -287,11 +287,11 @@ public:
     void forget_nominations(gang_index which);
 
     /// No promise ends by then.
-    [[nodiscard]] bool promises_at_rest(std::int64_t now) const noexcept;
+    [[nodiscard]] bool migrations_at_rest(std::int64_t now) const noexcept;
     /// Pods that came for those that were moved are nominated where they are to come. Places of
     /// which nothing can come any more are given up: their time is over, their node does not take
     /// them, or the pod has succeeded. O(promises · members of their gangs).
-    void keep_promises(std::int64_t now);
+    void update_migrations(std::int64_t now);
 
     /// Keeps room for a gang that waits: what is free to others is less by it. False and nothing
     /// changed when a sum leaves int64. O(parts).
@@ -307,7 +307,7 @@ public:
     void bypassed(gang_index which, std::int64_t more) noexcept;
 
     /// Remembers what was answered last.
-    void answered(gang_index gang, const standing& what) noexcept;
+    void answered(gang_index gang, const last_verdict& what) noexcept;
     /// The gang is to be asked again.
     void recall(gang_index which) { mark_dirty(which); }
     /// Calls `use(gang)` for every gang that something happened to since the last time, each once,
@@ -354,7 +354,7 @@ public:
     }
 
 private:
-    struct promised_place {
+    struct migration {
         pod_index place;
         std::optional<std::int64_t> until;
     };
@@ -400,7 +400,7 @@ private:
     [[nodiscard]] bool take(const pod_record& of);
     void give(const pod_record& of) noexcept;
     void count(const pod_record& pod, std::int32_t by);
-    void stand(const pod_record& pod, std::int32_t by);
+    void count_pod(const pod_record& pod, std::int32_t by);
     [[nodiscard]] bool gives_something_back(const pod_record& from, const pod_record& to) const;
     [[nodiscard]] bool same_to_others(const pod_record& lhs, const pod_record& rhs) const;
     void adopt(pod_record& pod, const pod_type& spec);
@@ -469,7 +469,7 @@ private:
     std::vector<gang_index> changed_gangs_;
     /// Gangs that had nominated members when it was looked last, and those that got some since.
     std::vector<gang_index> awaiting_;
-    detail::sequence<promised_place> promises_;
+    detail::sequence<migration> migrations_;
     std::vector<reservation_type> reservations_;
     /// Gangs that were found below their minima.
     std::vector<gang_index> short_;

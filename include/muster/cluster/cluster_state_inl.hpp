@@ -157,7 +157,8 @@ template<class Traits>
 std::uint64_t cluster_state<Traits>::use_epoch(queue_index queue) const noexcept {
     std::uint64_t newest = 0;
     for (std::optional<queue_index> at = queue; at; at = queues_[at->value()].parent)
-        if (const auto& spec = queues_[at->value()].spec; spec.quota.any() || spec.firm_quota.any())
+        if (const auto& spec = queues_[at->value()].spec;
+            spec.quota.any() || spec.non_preemptible_quota.any())
             newest = std::max(newest, queues_[at->value()].use_epoch);
     return newest;
 }
@@ -167,17 +168,17 @@ std::uint64_t cluster_state<Traits>::use_epoch(queue_index queue) const noexcept
 /// The gang's last answer counts no more.
 template<class Traits>
 void cluster_state<Traits>::count_out(const gang_record& record) noexcept {
-    if (record.last.known)
+    if (record.last.is_known)
         answers_.remove(record.last.kind);
 }
 
 template<class Traits>
-void cluster_state<Traits>::answered(gang_index gang, const standing& what) noexcept {
+void cluster_state<Traits>::answered(gang_index gang, const last_verdict& what) noexcept {
     gang_record& record = gangs_[gang.value()];
     count_out(record);
     record.last = what;
     record.dirty = false;
-    if (what.known)
+    if (what.is_known)
         answers_.add(what.kind);
 }
 

@@ -22,8 +22,8 @@ public:
         std::size_t users = 0;
         /// Differs for every set that ever stood in this place.
         std::uint64_t stamp = 0;
-        /// Per node: what stands between (a set of `obstacle`).
-        detail::sequence<std::uint8_t> obstacles;
+        /// Per node: what stands between (a set of `node_filter`).
+        detail::sequence<std::uint8_t> failed_filters;
         /// Per node: see `preference`.
         detail::sequence<std::int32_t> preference;
     };
@@ -37,11 +37,11 @@ public:
             ++rows_[last_].users;
             return constraint_index{last_};
         }
-        const auto known = index_.find(value);
-        if (known != index_.end()) {
-            last_ = known->second.value();
+        const auto cluster = index_.find(value);
+        if (cluster != index_.end()) {
+            last_ = cluster->second.value();
             ++rows_[last_].users;
-            return known->second;
+            return cluster->second;
         }
         std::size_t slot = rows_.size();
         if (unused_.empty()) {
@@ -54,7 +54,7 @@ public:
         fresh.value = value;
         fresh.users = 1;
         fresh.stamp = ++stamps_;
-        fresh.obstacles.assign(nodes, obstacle_none);
+        fresh.failed_filters.assign(nodes, node_filter_none);
         fresh.preference.assign(nodes, 0);
         for (std::size_t at = 0; at < nodes; ++at)
             evaluate(fresh, at, node_at(at));
@@ -73,8 +73,8 @@ public:
         for (row& each : rows_) {
             if (each.users == 0)
                 continue;
-            if (each.obstacles.size() <= at) {
-                each.obstacles.resize(at + 1, obstacle_none);
+            if (each.failed_filters.size() <= at) {
+                each.failed_filters.resize(at + 1, node_filter_none);
                 each.preference.resize(at + 1, 0);
             }
             evaluate(each, at, target);
@@ -88,8 +88,8 @@ public:
 private:
     template<class Target>
     static void evaluate(row& of, std::size_t at, const Target& target) {
-        of.obstacles[at] =
-            target.present ? obstacles(of.value, target.spec) : std::uint8_t{obstacle_absent_node};
+        of.failed_filters[at] = target.present ? failed_filters(of.value, target.spec)
+                                               : std::uint8_t{node_filter_absent_node};
         of.preference[at] = target.present ? preference(of.value, target.spec) : 0;
     }
 

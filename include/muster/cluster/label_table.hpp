@@ -31,8 +31,8 @@ public:
             grow();
         std::size_t at = place_of(hash);
         for (; buckets_[at] != 0; at = next(at))
-            if (row& known = rows_[buckets_[at]]; known.hash == hash && known.value == value) {
-                ++known.users;
+            if (row& found = rows_[buckets_[at]]; found.hash == hash && found.value == value) {
+                ++found.users;
                 return label_set_index{buckets_[at]};
             }
         std::size_t slot = rows_.size();

@@ -13,8 +13,8 @@
 
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
+#include <muster/cluster/allocation.hpp>
 #include <muster/cluster/queue_books.hpp>
-#include <muster/cluster/tenure.hpp>
 #include <muster/resource/limits.hpp>
 #include <muster/resource/resources.hpp>
 #include <muster/vocabulary/node_claims.hpp>
@@ -87,7 +87,7 @@ public:
     }
     /// What the queue may still take as far as all those ceilings go. O(depth × width).
     [[nodiscard]] limits<Width> headroom(queue_charge queue,
-                                         occupancy counted = occupancy::present) const noexcept {
+                                         occupancy counted = occupancy::current) const noexcept {
         return queues_.headroom(queue, counted);
     }
     /// The largest allocatable amount of the kind on any node, as the exponent of the least power
@@ -234,50 +234,50 @@ private:
     /// False and nothing changed when a sum leaves int64.
     [[nodiscard]] bool take(node_index from, std::optional<queue_charge> on,
                             const resources<Width>& amount, const node_claims& claimed,
-                            tenure when = tenure::lasting) {
+                            allocation when = allocation::allocated) {
         row& at = rows_[from.value()];
         both left;
         resources<Width> in_use;
-        if (when == tenure::lasting) {
+        if (when == allocation::allocated) {
             if (!checked_subtract(at.free, amount, left.now) ||
                 !checked_subtract(at.allocatable, left.now, in_use))
                 return false;
         } else {
             left = room(from);
-            resources<Width>& of = when == tenure::leaving ? left.now : left.later;
+            resources<Width>& of = when == allocation::releasing ? left.now : left.later;
             if (!checked_subtract(of, amount, of) || !checked_subtract(at.allocatable, of, in_use))
                 return false;
         }
         if (on && !queues_.take(*on, amount, when))
             return false;
         at.claims.take(claimed);
-        if (when == tenure::lasting) {
+        if (when == allocation::allocated) {
             at.free = left.now;
             note(from, change::amounts);
             return true;
         }
         set_room(from, left);
-        if (when == tenure::leaving)
+        if (when == allocation::releasing)
             see_off(from, claimed);
         return true;
     }
 
     /// The inverse of a `take` that succeeded.
     void give(node_index back, std::optional<queue_charge> on, const resources<Width>& amount,
-              const node_claims& claimed, tenure when = tenure::lasting) noexcept {
-        if (when == tenure::lasting) {
+              const node_claims& claimed, allocation when = allocation::allocated) noexcept {
+        if (when == allocation::allocated) {
             row& at = rows_[back.value()];
             at.free += amount;
             note(back, change::amounts);
         } else {
             both left = room(back);
-            (when == tenure::leaving ? left.now : left.later) += amount;
+            (when == allocation::releasing ? left.now : left.later) += amount;
             set_room(back, left);
         }
         if (on)
             queues_.give(*on, amount, when);
         rows_[back.value()].claims.give(claimed);
-        if (when == tenure::leaving)
+        if (when == allocation::releasing)
             see_gone(back, claimed);
     }
 
@@ -293,7 +293,7 @@ private:
 
     /// Raises the free amounts to the future ones if these are larger, and treats the claims of
     /// terminating pods as free. Returns the added amounts. The inverse is `await_again`.
-    resources<Width> look_ahead(node_index node) noexcept {
+    resources<Width> assume_released(node_index node) noexcept {
         both left = room(node);
         const resources<Width> raise = excess(left.later, left.now);
         left.now += raise;

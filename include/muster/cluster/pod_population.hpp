@@ -32,7 +32,7 @@ enum class presence : std::uint8_t {
 };
 
 /// How many pods stand on a node, or are to.
-struct standing_count {
+struct pod_counts {
     node_index node;
     std::int32_t staying = 0;
     std::int32_t leaving = 0;
@@ -64,7 +64,7 @@ struct known_terms {
     detail::sequence<known_term> preferred;
     detail::sequence<known_term> spread;
     /// By node.
-    detail::sequence<standing_count> standing;
+    detail::sequence<pod_counts> counts;
 };
 
 /// The pods on each node, as far as pod terms need them. Nothing is kept before the first pod with
@@ -114,20 +114,20 @@ public:
     /// The last pod that carried them is gone; `forget(topology)` gives one back.
     template<class Forget>
     void remove_terms(constraint_index where, const Forget& forget) {
-        const auto known = terms_.find(where);
-        MUSTER_ASSERT(known != terms_.end() && known->second.standing.empty(),
+        const auto found = terms_.find(where);
+        MUSTER_ASSERT(found != terms_.end() && found->second.counts.empty(),
                       "terms go after the pods that carry them");
-        for_each_pull(known->second, [&](const known_term& each) {
+        for_each_pull(found->second, [&](const known_term& each) {
             erase_if(selectors_[each.pods.value()].carriers,
                      [&](constraint_index carrier) { return carrier == where; });
         });
-        for (const auto* list : {&known->second.affinity, &known->second.anti_affinity,
-                                 &known->second.preferred, &known->second.spread})
+        for (const auto* list : {&found->second.affinity, &found->second.anti_affinity,
+                                 &found->second.preferred, &found->second.spread})
             for (const known_term& each : *list) {
                 release(each.pods);
                 forget(each.topology);
             }
-        terms_.erase(known);
+        terms_.erase(found);
     }
 
     /// The terms of a set of constraints, or null.
@@ -179,9 +179,8 @@ public:
         return selectors_[which.value()].matched;
     }
     /// Where pods of the identity stand, by node.
-    [[nodiscard]] const detail::sequence<standing_count>&
-    standing(identity_index who) const noexcept {
-        return identities_[who.value()].standing;
+    [[nodiscard]] const detail::sequence<pod_counts>& counts_of(identity_index who) const noexcept {
+        return identities_[who.value()].counts;
     }
 
 private:
@@ -204,7 +203,7 @@ private:
         std::size_t pods = 0;
         /// By selector.
         detail::sequence<match> matched;
-        detail::sequence<standing_count> standing;
+        detail::sequence<pod_counts> counts;
     };
 
     /// Terms of pods that affect other pods.
@@ -215,7 +214,7 @@ private:
                 use(each);
     }
 
-    static void count_in(detail::sequence<standing_count>& counts, node_index node, std::int32_t by,
+    static void count_in(detail::sequence<pod_counts>& counts, node_index node, std::int32_t by,
                          presence how, bool seeks);
 
     void join(identity_index who, selector_index which);

@@ -17,16 +17,16 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Whose use counts against the ceilings: that of the pods that stand now, or none.
-enum class occupancy : std::uint8_t { present, emptied };
+/// What counts against the ceilings: the pods that use the queue now, or nothing.
+enum class occupancy : std::uint8_t { current, empty_cluster };
 
 /// The account that a pod is charged to: a queue and, for non-preemptible pods, its firm part.
 struct queue_charge {
     queue_index queue;
-    bool firm = false;
+    bool non_preemptible = false;
 
-    explicit constexpr queue_charge(queue_index of, bool stands_firm = false) noexcept
-        : queue(of), firm(stands_firm) {}
+    explicit constexpr queue_charge(queue_index of, bool is_non_preemptible = false) noexcept
+        : queue(of), non_preemptible(is_non_preemptible) {}
     constexpr operator queue_index() const noexcept { return queue; }
 
     [[nodiscard]] friend constexpr bool operator==(queue_charge, queue_charge) noexcept = default;
@@ -52,7 +52,7 @@ public:
         queue_index at;
         std::int64_t left = 0;
         /// It is the one for firm pods.
-        bool firm = false;
+        bool non_preemptible = false;
     };
 
     [[nodiscard]] std::size_t size() const noexcept { return accounts_.size(); }
@@ -68,11 +68,11 @@ public:
         return accounts_[queue.value()].own;
     }
     /// The ceiling on what firm pods hold, and what they do, of the queue and of those below it.
-    [[nodiscard]] const limits<Width>& firm_quota(queue_index queue) const noexcept {
-        return accounts_[queue.value()].firm_quota;
+    [[nodiscard]] const limits<Width>& non_preemptible_quota(queue_index queue) const noexcept {
+        return accounts_[queue.value()].non_preemptible_quota;
     }
-    [[nodiscard]] const resources<Width>& firm(queue_index queue) const noexcept {
-        return accounts_[queue.value()].firm;
+    [[nodiscard]] const resources<Width>& non_preemptible(queue_index queue) const noexcept {
+        return accounts_[queue.value()].non_preemptible;
     }
     /// What counts against its quota: what it uses, and what queues below it could still take
     /// within their guarantees.
@@ -101,7 +101,7 @@ public:
     /// It or a queue above it has a ceiling. O(depth).
     [[nodiscard]] bool limited(queue_index queue) const noexcept {
         for (std::optional<queue_index> at = queue; at; at = parent(*at))
-            if (quota(*at).any() || firm_quota(*at).any())
+            if (quota(*at).any() || non_preemptible_quota(*at).any())
                 return true;
         return false;
     }
@@ -109,9 +109,9 @@ public:
     /// No ceiling, its own or one above it, is in the way of the queue's taking that much more. A
     /// kind of which nothing is asked is not checked. O(depth × width).
     [[nodiscard]] bool admits(queue_charge to, const resources<Width>& amount) const noexcept {
-        if (to.firm)
+        if (to.non_preemptible)
             for (std::optional<queue_index> at = to.queue; at; at = parent(*at))
-                if (!firm_quota(*at).admits(firm(*at), amount))
+                if (!non_preemptible_quota(*at).admits(non_preemptible(*at), amount))
                     return false;
         queue_index queue = to.queue;
         resources<Width> rest = amount;
@@ -141,15 +141,16 @@ public:
         for (std::optional<queue_index> at = of_whom.queue; at; at = parent(*at)) {
             const account& of = accounts_[at->value()];
             const resources<Width>& claimed =
-                counted == occupancy::present ? of.claimed : of.reserved;
+                counted == occupancy::current ? of.claimed : of.reserved;
             if (const auto top = of.quota[kind])
                 use(ceiling{*at,
                             saturating_add(kept, std::max<std::int64_t>(0, *top - claimed[kind]))});
             kept = saturating_add(kept, of.unclaimed(claimed, kind.value()));
-            const auto top = of_whom.firm ? of.firm_quota[kind] : std::nullopt;
+            const auto top =
+                of_whom.non_preemptible ? of.non_preemptible_quota[kind] : std::nullopt;
             if (!top)
                 continue;
-            const std::int64_t held = counted == occupancy::present ? of.firm[kind] : 0;
+            const std::int64_t held = counted == occupancy::current ? of.non_preemptible[kind] : 0;
             use(ceiling{*at, std::max<std::int64_t>(0, *top - held), true});
         }
     }
@@ -157,8 +158,8 @@ public:
     /// The ceiling that lets the queue take least of the kind, the lowest when several do; nothing
     /// when none does. What is left is never below 0. O(depth).
     [[nodiscard]] std::optional<ceiling>
-    tightest(queue_charge of_whom, kind_id kind,
-             occupancy counted = occupancy::present) const noexcept {
+    tightest_ceiling(queue_charge of_whom, kind_id kind,
+                     occupancy counted = occupancy::current) const noexcept {
         std::optional<ceiling> found;
         each_ceiling(of_whom, kind, counted, [&](const ceiling& one) noexcept {
             if (!found || one.left < found->left)
@@ -171,10 +172,10 @@ public:
     /// within these limits. A gang's pods all stand in one queue, so this is all that a decision
     /// about it needs of the tree. O(depth × width).
     [[nodiscard]] limits<Width> headroom(queue_charge queue,
-                                         occupancy counted = occupancy::present) const noexcept {
+                                         occupancy counted = occupancy::current) const noexcept {
         limits<Width> left;
         for (std::size_t column = 0; column < Width; ++column)
-            if (const auto top = tightest(queue, kind_id{column}, counted))
+            if (const auto top = tightest_ceiling(queue, kind_id{column}, counted))
                 left.set(kind_id{column}, top->left);
         return left;
     }
@@ -187,9 +188,9 @@ public:
     /// The last queue goes; nothing stands in it or below it.
     void drop_last() noexcept { accounts_.pop_back(); }
     void set_quota(queue_index queue, const limits<Width>& quota,
-                   const limits<Width>& firm_quota = {}) noexcept {
+                   const limits<Width>& non_preemptible_quota = {}) noexcept {
         accounts_[queue.value()].quota = quota;
-        accounts_[queue.value()].firm_quota = firm_quota;
+        accounts_[queue.value()].non_preemptible_quota = non_preemptible_quota;
     }
 
     /// The queue now stands below that parent, with all that it holds, and has that guarantee;
@@ -234,7 +235,7 @@ public:
         for (account& each : accounts_) {
             each.own = {};
             each.used = {};
-            each.firm = {};
+            each.non_preemptible = {};
             each.claimed = each.reserved;
         }
     }
@@ -242,13 +243,13 @@ public:
 private:
     struct account {
         limits<Width> quota;
-        limits<Width> firm_quota;
+        limits<Width> non_preemptible_quota;
         resources<Width> guarantee;
         bool guarantees = false; ///< some of `guarantee` is above 0
         resources<Width> own;
         resources<Width> used;
         /// Of what is used, what firm pods hold.
-        resources<Width> firm;
+        resources<Width> non_preemptible;
         resources<Width> claimed;
         /// What would be claimed without any pod.
         resources<Width> reserved;
@@ -285,8 +286,8 @@ private:
             account& of = accounts_[at->value()];
             raise(of, of.claimed, claim);
             of.used += use;
-            if (whom.firm)
-                of.firm += use;
+            if (whom.non_preemptible)
+                of.non_preemptible += use;
         }
     }
 
@@ -303,26 +304,27 @@ private:
         return true;
     }
     void shift(queue_index from, resources<Width> claim, const resources<Width>& use,
-               resources<Width> reserve, const resources<Width>& firm) noexcept {
+               resources<Width> reserve, const resources<Width>& non_preemptible) noexcept {
         for (std::optional<queue_index> at = from; at; at = parent(*at)) {
             account& of = accounts_[at->value()];
             raise(of, of.claimed, claim);
             raise(of, of.reserved, reserve);
             of.used += use;
-            of.firm += firm;
+            of.non_preemptible += non_preemptible;
         }
     }
     void detach(const account& of) noexcept {
         if (of.parent)
             shift(*of.parent, -of.passed_on(of.claimed), -of.used, -of.passed_on(of.reserved),
-                  -of.firm);
+                  -of.non_preemptible);
     }
     [[nodiscard]] bool attach(const account& of) noexcept {
         if (!of.parent)
             return true;
         if (!can_add(*of.parent, of.passed_on(of.claimed)))
             return false;
-        shift(*of.parent, of.passed_on(of.claimed), of.used, of.passed_on(of.reserved), of.firm);
+        shift(*of.parent, of.passed_on(of.claimed), of.used, of.passed_on(of.reserved),
+              of.non_preemptible);
         return true;
     }
 

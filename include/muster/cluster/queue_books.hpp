@@ -8,8 +8,8 @@
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
+#include <muster/cluster/allocation.hpp>
 #include <muster/cluster/queue_accounts.hpp>
-#include <muster/cluster/tenure.hpp>
 #include <muster/resource/limits.hpp>
 #include <muster/resource/resources.hpp>
 
@@ -56,14 +56,14 @@ public:
                (apart_ == 0 || later_.admits(queue, amount));
     }
     [[nodiscard]] std::optional<ceiling>
-    tightest(queue_charge queue, kind_id kind,
-             occupancy counted = occupancy::present) const noexcept {
+    tightest_ceiling(queue_charge queue, kind_id kind,
+                     occupancy counted = occupancy::current) const noexcept {
         if (ahead())
-            return later_.tightest(queue, kind, counted);
-        const auto now = now_.tightest(queue, kind, counted);
+            return later_.tightest_ceiling(queue, kind, counted);
+        const auto now = now_.tightest_ceiling(queue, kind, counted);
         if (apart_ == 0 || !now)
             return now;
-        const auto later = later_.tightest(queue, kind, counted);
+        const auto later = later_.tightest_ceiling(queue, kind, counted);
         return later->left < now->left ? later : now;
     }
     /// All of them, the queue's own first. O(depth).
@@ -86,12 +86,12 @@ public:
         return all;
     }
     [[nodiscard]] limits<Width> headroom(queue_charge queue,
-                                         occupancy counted = occupancy::present) const noexcept {
+                                         occupancy counted = occupancy::current) const noexcept {
         if (apart_ == 0)
             return now_.headroom(queue, counted);
         limits<Width> left;
         for (std::size_t column = 0; column < Width; ++column)
-            if (const auto top = tightest(queue, kind_id{column}, counted))
+            if (const auto top = tightest_ceiling(queue, kind_id{column}, counted))
                 left.set(kind_id{column}, top->left);
         return left;
     }
@@ -111,9 +111,9 @@ public:
         later_.drop_last();
     }
     void set_quota(queue_index queue, const limits<Width>& quota,
-                   const limits<Width>& firm_quota) noexcept {
-        now_.set_quota(queue, quota, firm_quota);
-        later_.set_quota(queue, quota, firm_quota);
+                   const limits<Width>& non_preemptible_quota) noexcept {
+        now_.set_quota(queue, quota, non_preemptible_quota);
+        later_.set_quota(queue, quota, non_preemptible_quota);
     }
     /// As `queue_accounts::settle`.
     [[nodiscard]] bool settle(queue_index queue, std::optional<queue_index> parent,
@@ -138,8 +138,8 @@ public:
     /// sum would overflow. O(depth × width), and O(queues) for the first terminating or nominated
     /// pod.
     [[nodiscard]] bool take(queue_charge queue, const resources<Width>& amount,
-                            tenure when = tenure::lasting) noexcept {
-        if (when == tenure::lasting) {
+                            allocation when = allocation::allocated) noexcept {
+        if (when == allocation::allocated) {
             if (!now_.take(queue, amount))
                 return false;
             if (apart_ == 0 || later_.take(queue, amount))
@@ -148,19 +148,19 @@ public:
             return false;
         }
         part();
-        if ((when == tenure::leaving ? now_ : later_).take(queue, amount))
+        if ((when == allocation::releasing ? now_ : later_).take(queue, amount))
             return true;
         --apart_;
         return false;
     }
     /// The inverse of a `take` that succeeded.
     void give(queue_charge queue, const resources<Width>& amount,
-              tenure when = tenure::lasting) noexcept {
-        if (when != tenure::nominated)
+              allocation when = allocation::allocated) noexcept {
+        if (when != allocation::pipelined)
             now_.give(queue, amount);
-        if (when != tenure::leaving && apart_ > 0)
+        if (when != allocation::releasing && apart_ > 0)
             later_.give(queue, amount);
-        if (when != tenure::lasting)
+        if (when != allocation::allocated)
             --apart_;
     }
     /// What so many pods took for good counts only later from here on.
@@ -170,17 +170,17 @@ public:
         now_.give(queue, amount);
     }
     /// Whether only later counts.
-    void look_ahead(bool on) noexcept { looks_ahead_ = on; }
+    void assume_released(bool on) noexcept { assumes_released_ = on; }
 
 private:
-    [[nodiscard]] bool ahead() const noexcept { return looks_ahead_ && apart_ > 0; }
+    [[nodiscard]] bool ahead() const noexcept { return assumes_released_ && apart_ > 0; }
 
     template<class Of>
     [[nodiscard]] resources<Width> greater(Of of, queue_index queue) const noexcept {
         if (apart_ == 0)
             return (now_.*of)(queue);
         resources<Width> most = (later_.*of)(queue);
-        if (!looks_ahead_)
+        if (!assumes_released_)
             most = muster::greater(most, (now_.*of)(queue));
         return most;
     }
@@ -200,7 +200,7 @@ private:
     accounts later_;
     /// Pods that leave or are nominated.
     std::size_t apart_ = 0;
-    bool looks_ahead_ = false;
+    bool assumes_released_ = false;
 };
 
 } // namespace v0_1

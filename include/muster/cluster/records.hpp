@@ -6,10 +6,10 @@
 #include <vector>
 
 #include <muster/base/id.hpp>
+#include <muster/cluster/allocation.hpp>
 #include <muster/cluster/label_table.hpp>
 #include <muster/cluster/pod_population.hpp>
 #include <muster/cluster/queue_accounts.hpp>
-#include <muster/cluster/tenure.hpp>
 #include <muster/vocabulary/answer.hpp>
 #include <muster/vocabulary/gang.hpp>
 #include <muster/vocabulary/node.hpp>
@@ -20,8 +20,8 @@ namespace muster {
 inline namespace v0_1 {
 
 /// What was answered to a gang last, and about which cluster.
-struct standing {
-    bool known = false;
+struct last_verdict {
+    bool is_known = false;
     answer kind = answer::waiting;
     gate at = gate::none;
     /// A placement in the emptied cluster was found at that capability epoch.
@@ -88,7 +88,7 @@ public:
     bool ready = true;
     /// Not a pod yet, but a place reserved for the replacement of the pod with this key, which
     /// moves. Nominated on `node`; not found by key.
-    bool promised = false;
+    bool migration_target = false;
 
 private:
     bool has_started_ = false;
@@ -104,7 +104,7 @@ public:
     }
 
     /// It was seen on that node, so it waits no more, whatever its phase said.
-    void stand_on(node_index seen_on) noexcept {
+    void bind_to(node_index seen_on) noexcept {
         node = seen_on;
         assumed = false;
         nominated = false;
@@ -118,10 +118,10 @@ public:
     /// It takes room on its node and from its queue's quota, now or later.
     [[nodiscard]] bool charged() const noexcept { return node.has_value() && !terminal(); }
     /// When what it is charged with counts.
-    [[nodiscard]] tenure charged_as() const noexcept {
-        return nominated                ? tenure::nominated
-               : terminating || evicted ? tenure::leaving
-                                        : tenure::lasting;
+    [[nodiscard]] allocation charged_as() const noexcept {
+        return nominated                ? allocation::pipelined
+               : terminating || evicted ? allocation::releasing
+                                        : allocation::allocated;
     }
     /// How others find it on its node.
     [[nodiscard]] presence present_as() const noexcept {
@@ -175,7 +175,7 @@ struct gang_record {
     bool dirty = false;
     /// Stands in the state's list of gangs to look at.
     bool listed = false;
-    standing last;
+    last_verdict last;
     std::uint32_t generation = 0;
 };
 

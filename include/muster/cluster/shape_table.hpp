@@ -39,7 +39,7 @@ public:
                 return last_;
             }
         }
-        const auto [known, inserted] = index_.try_emplace(key{request, where});
+        const auto [found, inserted] = index_.try_emplace(key{request, where});
         fresh = inserted;
         if (inserted) {
             std::size_t slot = rows_.size();
@@ -50,9 +50,9 @@ public:
                 unused_.pop_back();
             }
             rows_[slot] = {request, where, 0, ++stamps_};
-            known->second = shape_index{slot};
+            found->second = shape_index{slot};
         }
-        last_ = known->second;
+        last_ = found->second;
         ++rows_[last_.value()].users;
         return last_;
     }

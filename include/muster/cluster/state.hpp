@@ -61,7 +61,7 @@ public:
     /// Of a place that is promised: the key of the pod that was told to move.
     [[nodiscard]] const pod_key& key(pod_index at) const noexcept {
         const pod_record& of = (*this)[at];
-        return pod_names_[of.promised && of.partner ? of.partner->value() : at.value()];
+        return pod_names_[of.migration_target && of.partner ? of.partner->value() : at.value()];
     }
 
     /// Gangs by key, those that only their members name among them.
@@ -102,9 +102,9 @@ public:
     }
     /// The node is gone; what stands on it stays charged until its pods are reported gone.
     event_result remove_node(const node_key& key) {
-        const auto known = nodes_by_key_.find(key);
-        return known == nodes_by_key_.end() ? event_result::unexpected
-                                            : store::clear_node(known->second);
+        const auto found = nodes_by_key_.find(key);
+        return found == nodes_by_key_.end() ? event_result::unexpected
+                                            : store::clear_node(found->second);
     }
 
     // ---- queues --------------------------------------------------------------------------------
@@ -126,17 +126,17 @@ public:
     }
     /// The queue is gone: its gangs wait, and those below it stand below a queue that is not known.
     event_result remove_queue(const queue_key& key) {
-        const auto known = queues_by_key_.find(key);
-        return known == queues_by_key_.end() ? event_result::unexpected
-                                             : store::clear_queue(known->second);
+        const auto found = queues_by_key_.find(key);
+        return found == queues_by_key_.end() ? event_result::unexpected
+                                             : store::clear_queue(found->second);
     }
 
     // ---- gangs ---------------------------------------------------------------------------------
 
     /// A gang is new or changed. Members may have come before it. O(members).
     event_result upsert_gang(const gang_key& key, gang_type spec) {
-        if (const auto known = gangs_by_key_.find(key); known != gangs_by_key_.end())
-            if (const event_result bad = store::check(known->second, spec.tree);
+        if (const auto found = gangs_by_key_.find(key); found != gangs_by_key_.end())
+            if (const event_result bad = store::check(found->second, spec.tree);
                 bad != event_result::applied)
                 return bad;
         const gang_index index = name_gang(key);
@@ -149,26 +149,26 @@ public:
     }
     /// The group object is gone; members that are left wait for it.
     event_result remove_gang(const gang_key& key) {
-        const auto known = gangs_by_key_.find(key);
-        if (known == gangs_by_key_.end())
+        const auto found = gangs_by_key_.find(key);
+        if (found == gangs_by_key_.end())
             return event_result::unexpected;
-        const event_result done = store::clear_gang(known->second);
+        const event_result done = store::clear_gang(found->second);
         if (done == event_result::applied)
-            forget_if_unused(known->second);
+            forget_if_unused(found->second);
         return done;
     }
 
     /// The gang has done its work: every member that stands on a node has succeeded, and its room
     /// is free. O(members + log gangs).
     event_result finish_gang(const gang_key& key) {
-        const auto known = gangs_by_key_.find(key);
-        return known == gangs_by_key_.end() ? event_result::unexpected
-                                            : store::finish_gang(known->second);
+        const auto found = gangs_by_key_.find(key);
+        return found == gangs_by_key_.end() ? event_result::unexpected
+                                            : store::finish_gang(found->second);
     }
     /// The same, O(members).
     event_result finish_gang(handle<gang_tag> which) {
-        const auto known = this->resolve(which);
-        return known ? store::finish_gang(*known) : event_result::unexpected;
+        const auto found = this->resolve(which);
+        return found ? store::finish_gang(*found) : event_result::unexpected;
     }
 
     // ---- pods ----------------------------------------------------------------------------------
@@ -203,15 +203,15 @@ public:
 
     /// The pod is gone. O(log pods), and 4 bytes moved for each member behind it.
     event_result remove_pod(const pod_key& key) {
-        const auto known = pods_by_key_.find(key);
-        if (known == pods_by_key_.end())
+        const auto found = pods_by_key_.find(key);
+        if (found == pods_by_key_.end())
             return event_result::unexpected;
-        const pod_record& record = (*this)[known->second];
+        const pod_record& record = (*this)[found->second];
         const gang_index gang = record.gang;
         if (record.partner)
-            keep_promised(key, *record.partner);
-        store::remove_pod(known->second);
-        pods_by_key_.erase(known);
+            note_migration(key, *record.partner);
+        store::remove_pod(found->second);
+        pods_by_key_.erase(found);
         forget_if_unused(gang);
         return event_result::applied;
     }
@@ -279,11 +279,11 @@ public:
         return store::set_budget(place->second, std::move(spec));
     }
     event_result remove_budget(const pod_key& key) {
-        const auto known = budgets_by_key_.find(key);
-        if (known == budgets_by_key_.end())
+        const auto found = budgets_by_key_.find(key);
+        if (found == budgets_by_key_.end())
             return event_result::unexpected;
-        store::remove_budget(known->second);
-        budgets_by_key_.erase(known);
+        store::remove_budget(found->second);
+        budgets_by_key_.erase(found);
         return event_result::applied;
     }
 
@@ -299,10 +299,10 @@ private:
     template<class Index, class Key>
     [[nodiscard]] auto find(const Index& index, const Key& key) const
         -> std::optional<decltype(this->handle_of(index.begin()->second))> {
-        const auto known = index.find(key);
-        if (known == index.end())
+        const auto found = index.find(key);
+        if (found == index.end())
             return std::nullopt;
-        return this->handle_of(known->second);
+        return this->handle_of(found->second);
     }
 
     template<class Index, class Place>
@@ -355,8 +355,8 @@ private:
 
     template<class Use>
     event_result with_pod(const pod_key& key, const Use& use) {
-        const auto known = pods_by_key_.find(key);
-        return known == pods_by_key_.end() ? event_result::unexpected : use(known->second);
+        const auto found = pods_by_key_.find(key);
+        return found == pods_by_key_.end() ? event_result::unexpected : use(found->second);
     }
     template<class Use>
     event_result with_pod(const pod_key& key, const node_key& node, const Use& use) {
@@ -374,11 +374,11 @@ private:
         if (before)
             if (const auto place = (*this)[*before].partner)
                 before = place;
-        std::optional<pod_index> promised;
-        if (!promised_by_key_.empty())
-            look_at_promised(key, gang, before, promised);
+        std::optional<pod_index> migration_target;
+        if (!migrations_by_key_.empty())
+            find_migration(key, gang, before, migration_target);
         pod_index index;
-        const event_result done = store::add_pod(index, gang, spec, on, before, promised);
+        const event_result done = store::add_pod(index, gang, spec, on, before, migration_target);
         if (done != event_result::applied)
             return done;
         const auto place = pods_by_key_.emplace_hint(behind, key, index);
@@ -390,19 +390,19 @@ private:
 
     // ---- places promised for keys of which there is no pod -------------------------------------
 
-    void keep_promised(pod_key key, pod_index place) {
-        erase_if(promised_by_key_,
+    void note_migration(pod_key key, pod_index place) {
+        erase_if(migrations_by_key_,
                  [this](const auto& each) { return !this->resolve(each.second); });
-        promised_by_key_.push_back({key, this->handle_of(place)});
+        migrations_by_key_.push_back({key, this->handle_of(place)});
         if (pod_names_.size() <= place.value())
             pod_names_.resize(place.value() + 1);
         pod_names_[place.value()] = std::move(key);
     }
     /// Where a pod that comes stands among those places: before one that is promised for its key,
     /// and behind one that is promised for a key before it; and which one is promised to it.
-    void look_at_promised(const pod_key& key, gang_index gang, std::optional<pod_index>& before,
-                          std::optional<pod_index>& promised) {
-        for (const auto& [of, which] : promised_by_key_) {
+    void find_migration(const pod_key& key, gang_index gang, std::optional<pod_index>& before,
+                        std::optional<pod_index>& migration_target) {
+        for (const auto& [of, which] : migrations_by_key_) {
             const auto place = this->resolve(which);
             if (!place || less{}(key, of))
                 continue;
@@ -410,13 +410,13 @@ private:
                 if (!before || this->pod_order().before(*before, *place))
                     before = place;
             } else if ((*this)[*place].gang == gang) {
-                promised = place;
+                migration_target = place;
             }
         }
-        if (!promised)
+        if (!migration_target)
             return;
-        erase_if(promised_by_key_,
-                 [&](const auto& each) { return this->resolve(each.second) == promised; });
+        erase_if(migrations_by_key_,
+                 [&](const auto& each) { return this->resolve(each.second) == migration_target; });
     }
 
     std::map<node_key, node_index, less> nodes_by_key_;
@@ -424,7 +424,7 @@ private:
     std::map<gang_key, gang_index, less> gangs_by_key_;
     std::map<queue_key, queue_index, less> queues_by_key_;
     std::map<pod_key, budget_index, less> budgets_by_key_;
-    detail::sequence<std::pair<pod_key, handle<pod_tag>>> promised_by_key_;
+    detail::sequence<std::pair<pod_key, handle<pod_tag>>> migrations_by_key_;
     /// By index; of records that are gone, what they were called.
     std::vector<node_key> node_names_;
     std::vector<pod_key> pod_names_;

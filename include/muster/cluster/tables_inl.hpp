@@ -42,8 +42,8 @@ MUSTER_DEFINED_ONCE void topology_domains::settle(node_index node, const label_s
         if (value)
             values.push_back(*value);
         std::uint32_t& at = domain_of_[node.value() * levels() + level];
-        const auto known = open ? by_path_[level].find(values) : by_path_[level].end();
-        if (known != by_path_[level].end() ? known->second.value() == at : !open && at == nowhere)
+        const auto found = open ? by_path_[level].find(values) : by_path_[level].end();
+        if (found != by_path_[level].end() ? found->second.value() == at : !open && at == nowhere)
             continue;
         if (at != nowhere)
             leave(node, level, at);
@@ -92,13 +92,13 @@ MUSTER_DEFINED_ONCE domain_index topology_domains::take_slot(std::size_t level) 
 
 MUSTER_DEFINED_ONCE const known_terms*
 pod_population::terms(constraint_index where) const noexcept {
-    const auto known = terms_.find(where);
-    return known == terms_.end() ? nullptr : &known->second;
+    const auto found = terms_.find(where);
+    return found == terms_.end() ? nullptr : &found->second;
 }
 
 MUSTER_DEFINED_ONCE void pod_population::add_pod(label_set_index labels, label_set_index tenant,
                                                  const label_table& sets) {
-    const auto [known, fresh] = identity_of_.try_emplace({labels, tenant});
+    const auto [found, fresh] = identity_of_.try_emplace({labels, tenant});
     if (fresh) {
         std::size_t slot = identities_.size();
         if (unused_identities_.empty()) {
@@ -111,36 +111,36 @@ MUSTER_DEFINED_ONCE void pod_population::add_pod(label_set_index labels, label_s
         made = {};
         made.labels = labels;
         made.tenant = tenant;
-        known->second = identity_index{slot};
+        found->second = identity_index{slot};
         for (std::size_t at = 0; at < selectors_.size(); ++at)
             if (selectors_[at].users > 0 &&
                 selectors_[at].value.matches(sets[labels], sets[tenant]))
                 join(identity_index{slot}, selector_index{at});
     }
-    ++identities_[known->second.value()].pods;
+    ++identities_[found->second.value()].pods;
 }
 
 MUSTER_DEFINED_ONCE void pod_population::remove_pod(label_set_index labels,
                                                     label_set_index tenant) {
-    const auto known = identity_of_.find({labels, tenant});
-    MUSTER_ASSERT(known != identity_of_.end(), "removed once per add");
-    const identity_index which = known->second;
+    const auto found = identity_of_.find({labels, tenant});
+    MUSTER_ASSERT(found != identity_of_.end(), "removed once per add");
+    const identity_index which = found->second;
     identity& at = identities_[which.value()];
     if (--at.pods > 0)
         return;
-    MUSTER_ASSERT(at.standing.empty(), "pods are gone after they stand nowhere");
+    MUSTER_ASSERT(at.counts.empty(), "pods are gone after they stand nowhere");
     while (!at.matched.empty())
         part(which, at.matched.back().selector);
     at = {};
-    identity_of_.erase(known);
+    identity_of_.erase(found);
     unused_identities_.push_back(which.value());
 }
 
 MUSTER_DEFINED_ONCE identity_index
 pod_population::identity_of(label_set_index labels, label_set_index tenant) const noexcept {
-    const auto known = identity_of_.find({labels, tenant});
-    MUSTER_ASSERT(known != identity_of_.end(), "every pod of the state is known");
-    return known->second;
+    const auto found = identity_of_.find({labels, tenant});
+    MUSTER_ASSERT(found != identity_of_.end(), "every pod of the state is known");
+    return found->second;
 }
 
 MUSTER_DEFINED_ONCE void pod_population::count(identity_index who, const constraint_index* where,
@@ -148,11 +148,11 @@ MUSTER_DEFINED_ONCE void pod_population::count(identity_index who, const constra
     known_terms* carries = where ? &terms_.find(*where)->second : nullptr;
     const bool seeks = carries && !carries->affinity.empty();
     coming_ += how == presence::coming ? by : 0;
-    count_in(identities_[who.value()].standing, node, by, how, seeks);
+    count_in(identities_[who.value()].counts, node, by, how, seeks);
     if (!carries)
         return;
     known_terms& carried = *carries;
-    count_in(carried.standing, node, by, how, seeks);
+    count_in(carried.counts, node, by, how, seeks);
     for (const known_term& each : carried.anti_affinity)
         selectors_[each.pods.value()].repelling += by;
     repelling_ += carried.anti_affinity.empty() ? 0 : by;
@@ -180,10 +180,10 @@ MUSTER_DEFINED_ONCE bool pod_population::repelled(identity_index who) const noex
     });
 }
 
-MUSTER_DEFINED_ONCE void pod_population::count_in(detail::sequence<standing_count>& counts,
+MUSTER_DEFINED_ONCE void pod_population::count_in(detail::sequence<pod_counts>& counts,
                                                   node_index node, std::int32_t by, presence how,
                                                   bool seeks) {
-    auto at = detail::lower_bound(counts, node, {}, &standing_count::node);
+    auto at = detail::lower_bound(counts, node, {}, &pod_counts::node);
     if (at == counts.end() || at->node != node)
         at = counts.insert(at, {node, 0, 0, 0, 0});
     at->of(how) += by;
@@ -220,7 +220,7 @@ MUSTER_DEFINED_ONCE auto pod_population::find_match(identity_index who,
 
 MUSTER_DEFINED_ONCE selector_index pod_population::acquire(const pod_selector& value,
                                                            const label_table& sets) {
-    const auto [known, fresh] = selector_of_.try_emplace(value);
+    const auto [found, fresh] = selector_of_.try_emplace(value);
     if (fresh) {
         std::size_t slot = selectors_.size();
         if (unused_selectors_.empty()) {
@@ -230,13 +230,13 @@ MUSTER_DEFINED_ONCE selector_index pod_population::acquire(const pod_selector& v
             unused_selectors_.pop_back();
         }
         selectors_[slot].value = value;
-        known->second = selector_index{slot};
+        found->second = selector_index{slot};
         for (const auto& [key, who] : identity_of_)
             if (value.matches(sets[key.first], sets[key.second]))
-                join(who, known->second);
+                join(who, found->second);
     }
-    ++selectors_[known->second.value()].users;
-    return known->second;
+    ++selectors_[found->second.value()].users;
+    return found->second;
 }
 
 MUSTER_DEFINED_ONCE void pod_population::release(selector_index which) {

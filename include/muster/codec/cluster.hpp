@@ -91,7 +91,7 @@ namespace detail {
         note(pod.requests);
     for (const queue_object& queue : objects.queues)
         for (const auto* amounts :
-             {&queue.quota, &queue.firm_quota, &queue.deserved, &queue.guarantee})
+             {&queue.quota, &queue.non_preemptible_quota, &queue.deserved, &queue.guarantee})
             note(*amounts);
     for (const auto& each : volumes.kinds)
         names.insert(each.first);
@@ -242,8 +242,8 @@ template<std::size_t Width>
                 use(*column, amount);
     };
     set(object.quota, [&](kind_id kind, std::int64_t most) { spec.quota.set(kind, most); });
-    set(object.firm_quota,
-        [&](kind_id kind, std::int64_t most) { spec.firm_quota.set(kind, most); });
+    set(object.non_preemptible_quota,
+        [&](kind_id kind, std::int64_t most) { spec.non_preemptible_quota.set(kind, most); });
     set(object.deserved, [&](kind_id kind, std::int64_t most) { spec.deserved.set(kind, most); });
     set(object.guarantee, [&](kind_id kind, std::int64_t least) { spec.guarantee[kind] = least; });
     spec.preempt_min_runtime = object.preempt_min_runtime;
@@ -253,9 +253,9 @@ template<std::size_t Width>
     spec.preemptible = object.preemptible;
     spec.strict_order = object.strict_order;
     spec.weight = object.weight;
-    spec.from_own = object.from_own;
-    spec.from_others = object.from_others;
-    spec.from_others_to_borrow = object.from_others_to_borrow;
+    spec.within_queue = object.within_queue;
+    spec.within_cohort = object.within_cohort;
+    spec.borrow_within_cohort = object.borrow_within_cohort;
     spec.tenants = object.namespaces;
     // T9k's without requirements admits no namespace.
     if (!object.of_cluster && spec.tenants && spec.tenants->requirements.empty())
@@ -442,7 +442,7 @@ template<std::size_t Width>
 }
 
 /// Makes the cluster as wide as its kinds ask for and calls `use(cluster<Width>&)`; more than
-/// `most_kinds` kinds are an error. Kinds that are `foreseen` get a column too, for pods to come.
+/// `max_kinds` kinds are an error. Kinds that are `foreseen` get a column too, for pods to come.
 /// There are two widths only, as what uses them takes long to compile.
 template<class Use>
 void with_cluster(const manifests& objects, const cluster_options& options, diagnostics& out,
@@ -457,12 +457,12 @@ void with_cluster(const manifests& objects, const cluster_options& options, diag
     };
     if (kinds.size() <= usual_kinds)
         run(std::integral_constant<std::size_t, usual_kinds>{});
-    else if (kinds.size() <= most_kinds)
-        run(std::integral_constant<std::size_t, most_kinds>{});
+    else if (kinds.size() <= max_kinds)
+        run(std::integral_constant<std::size_t, max_kinds>{});
     else
         out.error({"(input)", 0, 0}, "the cluster names " + std::to_string(kinds.size()) +
                                          " resource kinds (expected at most " +
-                                         std::to_string(most_kinds) + ")");
+                                         std::to_string(max_kinds) + ")");
 }
 
 } // namespace codec

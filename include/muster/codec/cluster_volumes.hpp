@@ -21,7 +21,7 @@
 #include <muster/codec/volume_plan.hpp>
 #include <muster/codec/volume_planner.hpp>
 #include <muster/vocabulary/gang.hpp>
-#include <muster/vocabulary/tree_standing.hpp>
+#include <muster/vocabulary/subtree_status.hpp>
 
 namespace muster {
 inline namespace v0_1 {

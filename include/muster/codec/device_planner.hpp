@@ -102,7 +102,7 @@ private:
     template<class Condition>
     [[nodiscard]] bool selects_any(const pod_object& pod, const Condition& meets) const {
         for (std::size_t at = 0; at < nodes_.size(); ++at)
-            if (meets(at) && (obstacles(pod.where, views_[at]) & obstacle_selector) == 0)
+            if (meets(at) && (failed_filters(pod.where, views_[at]) & node_filter_selector) == 0)
                 return true;
         return false;
     }

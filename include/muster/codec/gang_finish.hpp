@@ -191,7 +191,7 @@ private:
             else if (!each.topology.empty() && each.topology != of.gang.topology_name)
                 of.gang.other_topologies.push_back({each.of, each.topology});
             if (how.required || how.preferred)
-                of.gang.tree.keep_together(each.of, std::move(how));
+                of.gang.tree.constrain_topology(each.of, std::move(how));
         }
     }
 

@@ -234,9 +234,9 @@ private:
         made.nothing_else = true;
         made.closed = of.closed;
         made.strict_order = of.strict_order;
-        made.from_own = of.from_own;
-        made.from_others = of.from_others;
-        made.from_others_to_borrow = of.from_others_to_borrow;
+        made.within_queue = of.within_queue;
+        made.within_cohort = of.within_cohort;
+        made.borrow_within_cohort = of.borrow_within_cohort;
         made.namespaces = of.namespaces;
         choose_nodes(of, made, out);
         return made;

@@ -44,9 +44,9 @@ struct kueue_queue {
     std::int64_t weight = 1000;
     bool closed = false;
     bool strict_order = false;
-    taking from_own = taking::nobody;
-    taking from_others = taking::nobody;
-    std::optional<std::int64_t> from_others_to_borrow;
+    preemption_scope within_queue = preemption_scope::never;
+    preemption_scope within_cohort = preemption_scope::never;
+    std::optional<std::int64_t> borrow_within_cohort;
     std::optional<label_selector> namespaces;
 };
 
@@ -99,22 +99,24 @@ template<std::size_t Count>
 
 inline void read_preemption(const field& at, kueue_queue& to) {
     object_reader object = at.as_object();
-    constexpr taking own[]{taking::nobody, taking::lower_priority, taking::lower_or_newer};
-    constexpr taking others[]{taking::nobody, taking::lower_priority, taking::anybody};
-    to.from_own = own[read_word(object.optional("withinClusterQueue"),
-                                {"Never", "LowerPriority", "LowerOrNewerEqualPriority"})];
-    to.from_others = others[read_word(object.optional("reclaimWithinCohort"),
-                                      {"Never", "LowerPriority", "Any"})];
+    constexpr preemption_scope own[]{preemption_scope::never, preemption_scope::lower_priority,
+                                     preemption_scope::lower_or_newer_equal};
+    constexpr preemption_scope others[]{preemption_scope::never, preemption_scope::lower_priority,
+                                        preemption_scope::any};
+    to.within_queue = own[read_word(object.optional("withinClusterQueue"),
+                                    {"Never", "LowerPriority", "LowerOrNewerEqualPriority"})];
+    to.within_cohort = others[read_word(object.optional("reclaimWithinCohort"),
+                                        {"Never", "LowerPriority", "Any"})];
     const field borrowing_at = object.optional("borrowWithinCohort");
     object_reader borrowing = borrowing_at.as_object();
     const bool borrows = read_word(borrowing.optional("policy"), {"Never", "LowerPriority"}) == 1;
     const field threshold_at = borrowing.optional("maxPriorityThreshold");
     const auto threshold = threshold_at.as_integer(-2147483648LL, 2147483647);
     borrowing.finish();
-    if (borrows && to.from_others == taking::nobody)
+    if (borrows && to.within_cohort == preemption_scope::never)
         borrowing_at.error("needs reclaimWithinCohort (expected LowerPriority or Any there)");
     if (borrows)
-        to.from_others_to_borrow = threshold.value_or(std::numeric_limits<std::int64_t>::max());
+        to.borrow_within_cohort = threshold.value_or(std::numeric_limits<std::int64_t>::max());
     else if (threshold)
         threshold_at.error("is there without a policy (expected policy: LowerPriority)");
     object.finish();

@@ -20,8 +20,8 @@
 #include <muster/vocabulary/gang.hpp>
 #include <muster/vocabulary/labels.hpp>
 #include <muster/vocabulary/pod.hpp>
+#include <muster/vocabulary/preemption_scope.hpp>
 #include <muster/vocabulary/taints.hpp>
-#include <muster/vocabulary/taking.hpp>
 #include <muster/vocabulary/topology.hpp>
 
 namespace muster {
@@ -183,7 +183,7 @@ struct queue_object {
     /// The queue above it; empty = none.
     std::string parent;
     std::map<std::string, std::int64_t> quota;
-    std::map<std::string, std::int64_t> firm_quota;
+    std::map<std::string, std::int64_t> non_preemptible_quota;
     std::map<std::string, std::int64_t> deserved;
     std::map<std::string, std::int64_t> guarantee;
     std::int64_t priority = 0;
@@ -192,9 +192,9 @@ struct queue_object {
     bool nothing_else = false;
     bool preemptible = true;
     /// See `queue`.
-    taking from_own = taking::nobody;
-    taking from_others = taking::nobody;
-    std::optional<std::int64_t> from_others_to_borrow;
+    preemption_scope within_queue = preemption_scope::never;
+    preemption_scope within_cohort = preemption_scope::never;
+    std::optional<std::int64_t> borrow_within_cohort;
     /// See `queue` (Volcano: dequeueStrategy is fifo).
     bool strict_order = false;
     std::int64_t weight = 1;

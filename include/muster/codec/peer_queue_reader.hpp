@@ -100,7 +100,7 @@ namespace detail {
         const auto own = weight_at.as_integer(0, largest_weight);
         if (quota) {
             read.deserved.emplace(each.name, *quota);
-            read.firm_quota.emplace(each.name, *quota);
+            read.non_preemptible_quota.emplace(each.name, *quota);
         }
         // Without a limit nothing is had beyond the quota.
         if (limit && (*limit > 0 || quota))

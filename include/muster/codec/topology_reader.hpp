@@ -132,7 +132,7 @@ inline void grant(const topology_wish& wish, const manifests& objects, const top
     level(topology_required_annotation, wish.required, how.required);
     level(topology_preferred_annotation, wish.preferred, how.preferred);
     if (facts.fault == gang_fault::none)
-        facts.tree.keep_together(vertex_index{0}, std::move(how));
+        facts.tree.constrain_topology(vertex_index{0}, std::move(how));
 }
 
 /// A gang that names no Topology stays together by the usual levels, where these hold what it asks
@@ -156,7 +156,7 @@ inline void place_among(const topology& usual, group_facts& facts) {
             facts.fault_detail = in_quotes(label) + " is no level of its topology";
             return;
         }
-        facts.tree.keep_together(vertex_index{at}, std::move(how));
+        facts.tree.constrain_topology(vertex_index{at}, std::move(how));
     }
 }
 

@@ -297,7 +297,7 @@ private:
     }
     [[nodiscard]] bool is_for_some(const volume_use& use, const node<1>& target) const {
         return std::ranges::any_of(use.waiting, [&](std::size_t user) {
-            return (obstacles(pod_of(user).where, target) & obstacle_selector) == 0;
+            return (failed_filters(pod_of(user).where, target) & node_filter_selector) == 0;
         });
     }
     /// Sets aside one attachment of a node with a limit. Returns false if it has none left.

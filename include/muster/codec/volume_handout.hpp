@@ -15,7 +15,7 @@
 #include <muster/codec/volume_places.hpp>
 #include <muster/codec/volume_user.hpp>
 #include <muster/resource/resources.hpp>
-#include <muster/vocabulary/tree_standing.hpp>
+#include <muster/vocabulary/subtree_status.hpp>
 
 namespace muster {
 inline namespace v0_1 {

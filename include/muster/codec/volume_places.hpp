@@ -101,8 +101,8 @@ private:
             --pods->second;
     }
     [[nodiscard]] bool matches(std::size_t user, const node<1>& target) const {
-        constexpr unsigned fixed = obstacle_selector | obstacle_taint;
-        if ((obstacles(users_[user].pod->where, target) & fixed) != 0)
+        constexpr unsigned fixed = node_filter_selector | node_filter_taint;
+        if ((failed_filters(users_[user].pod->where, target) & fixed) != 0)
             return false;
         return std::ranges::all_of((*effects_)[user].reach, [&](const volume_reach& one) {
             return std::ranges::any_of(one.any_of,

@@ -23,15 +23,15 @@ struct any_policy;
 namespace detail {
 
 template<class Traits>
-struct engine;
+struct cycle_context;
 
 /// Nominates waiting gangs to the room of other pods, as the policy's rules allow. Returns true if
 /// the next cycle can skip this pass: all gangs were tried, and none started. Defined in
 /// eviction_pass.hpp.
 template<class Traits>
-[[nodiscard]] bool make_room(cluster_state<Traits>& known, std::int64_t now,
+[[nodiscard]] bool make_room(cluster_state<Traits>& cluster, std::int64_t now,
                              const any_policy<Traits>& how, budget limit, cycle_result& result,
-                             engine<Traits>& kept, bool spare_work);
+                             cycle_context<Traits>& kept, bool spare_work);
 
 /// A rule with the pass that applies it. A program that uses no such rule does not compile the
 /// pass.
@@ -68,7 +68,7 @@ struct any_policy {
     any_queue_order queues{};
     any_reservation_rule reservations{};
     any_surplus_rule surplus{};
-    any_domain_order domains = most_packed{};
+    any_domain_order domains = max_packed{};
     detail::rule_with_pass<Traits, any_victim_rule> victims{};
     detail::rule_with_pass<Traits, any_consolidation_rule> consolidation{};
     any_staleness_rule staleness{};

@@ -30,31 +30,31 @@ inline namespace v0_1 {
 /// cycle; else a few nanoseconds for every gang that waits, plus what `admission::decide` costs for
 /// every gang whose answer may have changed.
 template<class Traits>
-void cycle(cluster_state<Traits>& known, std::int64_t now, const any_policy<Traits>& how,
+void cycle(cluster_state<Traits>& cluster, std::int64_t now, const any_policy<Traits>& how,
            budget limit, cycle_options options, cycle_result& result);
 
 /// The same with a policy of other types.
 template<class Traits, cycle_policy<Traits> Policy>
-void cycle(cluster_state<Traits>& known, std::int64_t now, const Policy& how, budget limit,
+void cycle(cluster_state<Traits>& cluster, std::int64_t now, const Policy& how, budget limit,
            cycle_options options, cycle_result& result) {
-    cycle(known, now, any_policy<Traits>(how), limit, options, result);
+    cycle(cluster, now, any_policy<Traits>(how), limit, options, result);
 }
 
 /// The same with a result of its own.
 template<class Traits, cycle_policy<Traits> Policy = policy<>>
-cycle_result cycle(cluster_state<Traits>& known, std::int64_t now, const Policy& how = {},
+cycle_result cycle(cluster_state<Traits>& cluster, std::int64_t now, const Policy& how = {},
                    budget limit = {}, cycle_options options = {}) {
     cycle_result result;
-    cycle(known, now, how, limit, options, result);
+    cycle(cluster, now, how, limit, options, result);
     return result;
 }
 
 /// The pure form: the same answers, and the state untouched. O(state) more than `cycle`.
 template<class Traits, cycle_policy<Traits> Policy = policy<>>
-[[nodiscard]] cycle_result preview(const cluster_state<Traits>& known, std::int64_t now,
+[[nodiscard]] cycle_result preview(const cluster_state<Traits>& cluster, std::int64_t now,
                                    const Policy& how = {}, budget limit = {},
                                    cycle_options options = {}) {
-    cluster_state<Traits> copy = known;
+    cluster_state<Traits> copy = cluster;
     return cycle(copy, now, how, limit, options);
 }
 
@@ -62,21 +62,22 @@ template<class Traits, cycle_policy<Traits> Policy = policy<>>
 /// schedulers that have time to spare between events and decisions. Changes no answer.
 /// O(changes · log nodes).
 template<class Traits>
-void catch_up(cluster_state<Traits>& known, const any_policy<Traits>& how);
+void catch_up(cluster_state<Traits>& cluster, const any_policy<Traits>& how);
 
 template<class Traits, cycle_policy<Traits> Policy>
-void catch_up(cluster_state<Traits>& known, const Policy& how) {
-    catch_up(known, any_policy<Traits>(how));
+void catch_up(cluster_state<Traits>& cluster, const Policy& how) {
+    catch_up(cluster, any_policy<Traits>(how));
 }
 
 /// Bytes of the index that is kept with the state for this policy's score, with its map of nodes;
 /// the model's own records apart. O(nodes / fan-out).
 template<class Traits>
-[[nodiscard]] std::size_t index_bytes(cluster_state<Traits>& known, const any_policy<Traits>& how);
+[[nodiscard]] std::size_t index_bytes(cluster_state<Traits>& cluster,
+                                      const any_policy<Traits>& how);
 
 template<class Traits, cycle_policy<Traits> Policy>
-[[nodiscard]] std::size_t index_bytes(cluster_state<Traits>& known, const Policy& how) {
-    return index_bytes(known, any_policy<Traits>(how));
+[[nodiscard]] std::size_t index_bytes(cluster_state<Traits>& cluster, const Policy& how) {
+    return index_bytes(cluster, any_policy<Traits>(how));
 }
 
 /// Decides one gang at once, whichever gangs wait besides, and commits it as assumed if it starts:
@@ -84,15 +85,15 @@ template<class Traits, cycle_policy<Traits> Policy>
 /// in `result`. Costs what `admission::decide` does, and O(log nodes) for each node that changed
 /// since the last call.
 template<class Traits>
-void start(cluster_state<Traits>& known, gang_index which, const any_policy<Traits>& how,
+void start(cluster_state<Traits>& cluster, gang_index which, const any_policy<Traits>& how,
            budget limit, cycle_result& result);
 
 /// The same with a policy of other types, which each call converts. Keep an `any_policy` if you
 /// call start() for every gang.
 template<class Traits, cycle_policy<Traits> Policy>
-void start(cluster_state<Traits>& known, gang_index which, const Policy& how, budget limit,
+void start(cluster_state<Traits>& cluster, gang_index which, const Policy& how, budget limit,
            cycle_result& result) {
-    start(known, which, any_policy<Traits>(how), limit, result);
+    start(cluster, which, any_policy<Traits>(how), limit, result);
 }
 
 } // namespace v0_1

@@ -9,52 +9,52 @@
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/cycle/any_policy.hpp>
 #include <muster/cycle/cycle.hpp>
+#include <muster/cycle/cycle_context.hpp>
 #include <muster/cycle/cycle_options.hpp>
+#include <muster/cycle/cycle_run.hpp>
 #include <muster/cycle/decision.hpp>
-#include <muster/cycle/engine.hpp>
-#include <muster/cycle/eviction_pass.hpp>
-#include <muster/cycle/round.hpp>
+#include <muster/cycle/preempt_phase.hpp>
 #include <muster/vocabulary/budget.hpp>
 
 namespace muster {
 inline namespace v0_1 {
 
 template<class Traits>
-void cycle(cluster_state<Traits>& known, std::int64_t now, const any_policy<Traits>& how,
+void cycle(cluster_state<Traits>& cluster, std::int64_t now, const any_policy<Traits>& how,
            budget limit, cycle_options options, cycle_result& result) {
-    const bool evicts = detail::make_room_by(how) && !known.victims_at_rest(now);
-    if (known.at_rest() && known.promises_at_rest(now) &&
-        (how.staleness.is_none() || known.stale_at_rest(now)) && !evicts && !options.list_all) {
+    const bool evicts = detail::make_room_by(how) && !cluster.victims_at_rest(now);
+    if (cluster.at_rest() && cluster.migrations_at_rest(now) &&
+        (how.staleness.is_none() || cluster.stale_at_rest(now)) && !evicts && !options.list_all) {
         result.clear();
-        static_cast<answer_counts&>(result.counters) = known.last_answers();
-        result.counters.skipped = known.gang_order().size();
+        static_cast<answer_counts&>(result.counters) = cluster.last_answers();
+        result.counters.skipped = cluster.gang_order().size();
         return;
     }
-    detail::round<Traits>(known, now, how, limit, options, result).run();
+    detail::cycle_run<Traits>(cluster, now, how, limit, options, result).run();
 }
 
 template<class Traits>
-void catch_up(cluster_state<Traits>& known, const any_policy<Traits>& how) {
-    detail::engine_of(known, how).finder.catch_up(known);
+void catch_up(cluster_state<Traits>& cluster, const any_policy<Traits>& how) {
+    detail::context_of(cluster, how).finder.catch_up(cluster);
 }
 
 template<class Traits>
-std::size_t index_bytes(cluster_state<Traits>& known, const any_policy<Traits>& how) {
-    return detail::engine_of(known, how).finder.memory_bytes();
+std::size_t index_bytes(cluster_state<Traits>& cluster, const any_policy<Traits>& how) {
+    return detail::context_of(cluster, how).finder.memory_bytes();
 }
 
 template<class Traits>
-void start(cluster_state<Traits>& known, gang_index which, const any_policy<Traits>& how,
+void start(cluster_state<Traits>& cluster, gang_index which, const any_policy<Traits>& how,
            budget limit, cycle_result& result) {
-    auto& kept = detail::engine_of(known, how);
+    auto& kept = detail::context_of(cluster, how);
     for (decision& each : result.decisions)
         kept.deciding.recycle(each.outcome.proof);
     result.clear();
     // The gang may use its own reservation; the next cycle makes the reservation again.
-    known.drop_reservation(which);
-    kept.finder.catch_up(known);
-    kept.begin(known);
-    verdict outcome = kept.decide(known, which, limit.per_gang);
+    cluster.drop_reservation(which);
+    kept.finder.catch_up(cluster);
+    kept.begin(cluster);
+    verdict outcome = kept.decide(cluster, which, limit.per_gang);
     result.counters.asked = 1;
     result.counters.pods_placed = kept.placed.size();
     result.counters.search_steps = outcome.steps;
@@ -62,10 +62,10 @@ void start(cluster_state<Traits>& known, gang_index which, const any_policy<Trai
     kept.journal->commit();
     kept.placed.clear();
     kept.candidates.forget();
-    known.answered(which, detail::standing_after(known, result.decisions.front().outcome));
+    cluster.answered(which, detail::last_verdict_after(cluster, result.decisions.front().outcome));
     kept.finder.follow();
-    known.cycle_ended(false);
-    static_cast<answer_counts&>(result.counters) = known.last_answers();
+    cluster.cycle_ended(false);
+    static_cast<answer_counts&>(result.counters) = cluster.last_answers();
     result.bind();
 }
 

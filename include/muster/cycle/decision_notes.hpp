@@ -21,7 +21,7 @@ namespace detail {
 /// The visit at which a decision was made, and the previous answer.
 struct noted {
     std::uint32_t visit = 0;
-    standing before;
+    last_verdict before;
 };
 
 /// Returns the decision that was made at that visit of a cycle; null if none was noted. `made` has

@@ -28,20 +28,20 @@ public:
     static constexpr std::size_t width = Traits::width;
 
     /// As things stand now. O(pods + queues · log queues × width).
-    void reckon(const cluster_state<Traits>& known) {
-        const auto& queues = known.accounts().queues();
+    void reckon(const cluster_state<Traits>& cluster) {
+        const auto& queues = cluster.accounts().queues();
         count_ = queues.size();
         shares_.assign(count_, {});
-        add_up(known);
-        order_by_parents(known);
+        add_up(cluster);
+        order_by_parents(cluster);
         for (std::size_t column = 0; column < width; ++column) {
-            const int128 total = known.accounts().total(kind_id{column});
+            const int128 total = cluster.accounts().total(kind_id{column});
             for (std::size_t first = 0; first < family_.size();) {
                 const auto parent = queues.parent(family_[first]);
                 std::size_t last = first;
                 while (last < family_.size() && queues.parent(family_[last]) == parent)
                     ++last;
-                divide(known, column, first, last,
+                divide(cluster, column, first, last,
                        parent ? shares_[parent->value()][column] : saturate(total));
                 first = last;
             }
@@ -57,19 +57,19 @@ public:
     [[nodiscard]] const detail::sequence<resources<width>>& all() const noexcept { return shares_; }
 
 private:
-    void add_up(const cluster_state<Traits>& known) {
+    void add_up(const cluster_state<Traits>& cluster) {
         wanted_.assign(count_, {});
-        const auto& queues = known.accounts().queues();
+        const auto& queues = cluster.accounts().queues();
         for (std::size_t at = 0; at < count_; ++at)
             wanted_[at] = queues.used(queue_index{at});
-        for (const gang_index which : known.gang_order()) {
-            const auto& group = known[which];
+        for (const gang_index which : cluster.gang_order()) {
+            const auto& group = cluster[which];
             if (!group.queue || group.placeable == 0)
                 continue;
             resources<width> more;
             for (const pod_index member : group.members)
-                if (known[member].placeable())
-                    more = saturating_add(more, known.request(member));
+                if (cluster[member].placeable())
+                    more = saturating_add(more, cluster.request(member));
             for (std::optional<queue_index> at = group.queue; at; at = queues.parent(*at))
                 wanted_[at->value()] = saturating_add(wanted_[at->value()], more);
         }
@@ -77,11 +77,11 @@ private:
 
     /// Families stand together, those of parents before those of their children, in each the order
     /// of keys.
-    void order_by_parents(const cluster_state<Traits>& known) {
-        const auto& queues = known.accounts().queues();
+    void order_by_parents(const cluster_state<Traits>& cluster) {
+        const auto& queues = cluster.accounts().queues();
         depth_.assign(count_, 0);
         family_.clear();
-        for (const queue_index which : known.queue_order()) {
+        for (const queue_index which : cluster.queue_order()) {
             family_.push_back(which);
             for (auto at = queues.parent(which); at; at = queues.parent(*at))
                 ++depth_[which.value()];
@@ -93,12 +93,12 @@ private:
         });
     }
 
-    void divide(const cluster_state<Traits>& known, std::size_t column, std::size_t first,
+    void divide(const cluster_state<Traits>& cluster, std::size_t column, std::size_t first,
                 std::size_t last, std::int64_t total) {
         const kind_id kind{column};
         claims_.clear();
         for (std::size_t at = first; at < last; ++at) {
-            const auto& spec = known[family_[at]].spec;
+            const auto& spec = cluster[family_[at]].spec;
             share_claim one;
             one.deserved = spec.deserved[kind].value_or(total);
             one.wanted =

@@ -21,7 +21,7 @@ inline namespace v0_1 {
 template<class Score = best_fit, gang_order GangOrder = priority_then_age,
          queue_order QueueOrder = priority_then_share,
          reservation_rule Reservations = no_reservations, surplus_rule Surplus = surplus_at_once,
-         domain_order DomainOrder = most_packed, victim_rule Victims = no_eviction,
+         domain_order DomainOrder = max_packed, victim_rule Victims = no_eviction,
          consolidation_rule Consolidation = no_consolidation, staleness_rule Staleness = keep_stale>
 struct policy {
     Score score{};

@@ -27,13 +27,13 @@ struct next_gang {
 
 /// How a queue would stand with that use. O(width).
 template<class Traits>
-[[nodiscard]] queue_rank rank_with(const cluster_state<Traits>& known, queue_index which,
+[[nodiscard]] queue_rank rank_with(const cluster_state<Traits>& cluster, queue_index which,
                                    const resources<Traits::width>& stands,
                                    const fair_shares<Traits>* due,
                                    const next_gang<Traits::width>& next = {}) {
     const resources<Traits::width> used = saturating_add(stands, next.amount);
-    const auto& accounts = known.accounts();
-    const auto& spec = known[which].spec;
+    const auto& accounts = cluster.accounts();
+    const auto& spec = cluster[which].spec;
     queue_rank made;
     made.priority = spec.priority;
     made.weight = spec.weight;
@@ -45,7 +45,7 @@ template<class Traits>
         const kind_id kind{column};
         made.borrowing =
             made.borrowing || (spec.deserved.limited(kind) && used[kind] > spec.deserved[kind]);
-        if (kind == known.pods_kind())
+        if (kind == cluster.pods_kind())
             continue;
         if (const share past{spec.past_use[kind], accounts.total(kind)}; past > made.of_past)
             made.of_past = past;
@@ -74,17 +74,17 @@ template<class Traits>
 
 /// How a queue stands among its siblings now; with `due` when fair shares are asked for. O(width).
 template<class Traits>
-[[nodiscard]] queue_rank rank_of(const cluster_state<Traits>& known, queue_index which,
+[[nodiscard]] queue_rank rank_of(const cluster_state<Traits>& cluster, queue_index which,
                                  const fair_shares<Traits>* due = nullptr) {
-    return rank_with(known, which, known.accounts().used(which), due);
+    return rank_with(cluster, which, cluster.accounts().used(which), due);
 }
 
 /// How the gangs that stand in an inner queue itself stand among its children: as a child with all
 /// that is the queue's, using what they themselves use. O(width).
 template<class Traits>
-[[nodiscard]] queue_rank rank_of_own(const cluster_state<Traits>& known, queue_index which,
+[[nodiscard]] queue_rank rank_of_own(const cluster_state<Traits>& cluster, queue_index which,
                                      const fair_shares<Traits>* due = nullptr) {
-    return rank_with(known, which, known.accounts().queues().own(which), due);
+    return rank_with(cluster, which, cluster.accounts().queues().own(which), due);
 }
 
 } // namespace v0_1

@@ -39,11 +39,11 @@ public:
     /// Knows where these lines stand in the tree. O(lines) when neither they nor queues changed
     /// since the last time, else O(queues · log queues). `queue_of(line)` for `lines` lines.
     template<class QueueOf>
-    void arrange(const cluster_state<Traits>& known, std::size_t lines, const QueueOf& queue_of) {
-        if (lines_ == lines && epoch_ == known.queue_epoch())
+    void arrange(const cluster_state<Traits>& cluster, std::size_t lines, const QueueOf& queue_of) {
+        if (lines_ == lines && epoch_ == cluster.queue_epoch())
             return;
         lines_ = lines;
-        epoch_ = known.queue_epoch();
+        epoch_ = cluster.queue_epoch();
         vertices_.assign(1, {});
         of_queue_.clear();
         of_line_.assign(lines, none);
@@ -53,12 +53,12 @@ public:
             vertex leaf;
             leaf.queue = queue;
             leaf.line = static_cast<std::uint32_t>(line);
-            leaf.parent = queue ? vertex_of(known, *queue) : 0;
+            leaf.parent = queue ? vertex_of(cluster, *queue) : 0;
             of_line_[line] = static_cast<std::uint32_t>(vertices_.size());
             vertices_[leaf.parent].own = of_line_[line];
             vertices_.push_back(leaf);
         }
-        sort_children(known);
+        sort_children(cluster);
     }
 
     /// The line's next gang, which counts from the next `begin` or `moved` on.
@@ -70,11 +70,11 @@ public:
     /// `due` serves orders by fair share until the next time.
     /// O(queues × width), and O(n · log siblings) for the n whose use changed since the last time.
     template<class Live>
-    void begin(const cluster_state<Traits>& known, const any_queue_order& before, const Live& live,
-               const fair_shares<Traits>* due = nullptr) {
+    void begin(const cluster_state<Traits>& cluster, const any_queue_order& before,
+               const Live& live, const fair_shares<Traits>* due = nullptr) {
         // What is due may be another for every queue whose use is the same.
-        const bool all = due || due_ || capability_ != known.capability_epoch();
-        capability_ = known.capability_epoch();
+        const bool all = due || due_ || capability_ != cluster.capability_epoch();
+        capability_ = cluster.capability_epoch();
         due_ = due;
         for (vertex& each : vertices_)
             each.next = each.end = each.first;
@@ -86,7 +86,8 @@ public:
             each.ranked = each.ranked && !all;
             const bool was_live = each.live;
             each.live = each.left = each.line != none ? live(each.line) : each.next < each.end;
-            each.moved = each.live && (update(known, static_cast<std::uint32_t>(at)) || !was_live);
+            each.moved =
+                each.live && (update(cluster, static_cast<std::uint32_t>(at)) || !was_live);
             vertices_[each.parent].end += each.live && at != 0 ? 1U : 0U;
         }
     }
@@ -115,18 +116,18 @@ public:
     }
 
     /// What the queue uses has changed.
-    void moved(const cluster_state<Traits>& known, queue_index queue,
+    void moved(const cluster_state<Traits>& cluster, queue_index queue,
                const any_queue_order& before) {
         std::optional<queue_index> lowest = queue;
         while (lowest && vertex_at(*lowest) == none)
-            lowest = known[*lowest].parent;
+            lowest = cluster[*lowest].parent;
         if (!lowest)
             return;
         std::uint32_t at = vertex_at(*lowest);
         if (vertices_[at].own != none)
-            move(known, vertices_[at].own, before);
+            move(cluster, vertices_[at].own, before);
         for (; at != 0; at = vertices_[at].parent)
-            move(known, at, before);
+            move(cluster, at, before);
     }
 
 private:
@@ -167,10 +168,10 @@ private:
     }
 
     /// The queue's vertex, made if need be, and those above it.
-    [[nodiscard]] std::uint32_t vertex_of(const cluster_state<Traits>& known, queue_index queue) {
+    [[nodiscard]] std::uint32_t vertex_of(const cluster_state<Traits>& cluster, queue_index queue) {
         missing_.clear();
         std::uint32_t above = 0;
-        for (std::optional<queue_index> at = queue; at; at = known[*at].parent) {
+        for (std::optional<queue_index> at = queue; at; at = cluster[*at].parent) {
             above = vertex_at(*at);
             if (above != none)
                 break;
@@ -191,7 +192,7 @@ private:
         return above;
     }
 
-    void sort_children(const cluster_state<Traits>& known) {
+    void sort_children(const cluster_state<Traits>& cluster) {
         places_.assign(vertices_.size(), {});
         sorted_.resize(vertices_.size() - 1);
         for (std::size_t at = 1; at < vertices_.size(); ++at)
@@ -203,7 +204,7 @@ private:
                 return left.parent < right.parent;
             if (left.line != none || right.line != none)
                 return left.line != none && right.line == none;
-            return known.queue_order().before(*left.queue, *right.queue);
+            return cluster.queue_order().before(*left.queue, *right.queue);
         });
         for (std::uint32_t at = 0; at < sorted_.size(); ++at) {
             vertex& each = vertices_[sorted_[at]];
@@ -215,12 +216,12 @@ private:
     }
 
     /// Brings the rank up to date; false when it was.
-    bool update(const cluster_state<Traits>& known, std::uint32_t which) {
+    bool update(const cluster_state<Traits>& cluster, std::uint32_t which) {
         vertex& of = vertices_[which];
         place& at = places_[which];
         if (!of.queue || (of.line != none && vertices_[of.parent].children == 1))
             return false;
-        const auto& queues = known.accounts().queues();
+        const auto& queues = cluster.accounts().queues();
         const auto used = of.line == none ? queues.used(*of.queue) : queues.own(*of.queue);
         const auto& next = next_below(which);
         if (of.ranked && used == at.used && next == at.next)
@@ -228,7 +229,7 @@ private:
         of.ranked = true;
         at.used = used;
         at.next = next;
-        at.rank = rank_with(known, *of.queue, used, due_, next);
+        at.rank = rank_with(cluster, *of.queue, used, due_, next);
         return true;
     }
 
@@ -270,7 +271,7 @@ private:
         std::copy(dead_.begin(), dead_.end(), end);
     }
 
-    void move(const cluster_state<Traits>& known, std::uint32_t which,
+    void move(const cluster_state<Traits>& cluster, std::uint32_t which,
               const any_queue_order& before) {
         vertex& of = vertices_[which];
         if (!of.left)
@@ -280,7 +281,7 @@ private:
         const auto from =
             *begin == which ? begin : std::lower_bound(begin, end, which, turn(before));
         MUSTER_ASSERT(from != end && *from == which, "siblings are sorted");
-        update(known, which);
+        update(cluster, which);
         const auto to = std::upper_bound(from + 1, end, which, turn(before));
         if (to != from + 1) {
             std::rotate(from, from + 1, to);

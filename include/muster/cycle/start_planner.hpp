@@ -47,10 +47,10 @@ public:
     /// O(pods · log pods) once in a cycle, and a placement for each of O(log times) times, or for
     /// each time when others were planned before.
     [[nodiscard]] std::optional<reservation_type>
-    plan_start(cluster_state<Traits>& known, gang_index which, std::int64_t now,
+    plan_start(cluster_state<Traits>& cluster, gang_index which, std::int64_t now,
                plan<width>& journal, node_finder<Traits>& finder, placer<Traits>& placing) {
-        gather(known, now);
-        open(known, which, journal, finder, placing);
+        gather(cluster, now);
+        open(cluster, which, journal, finder, placing);
         const auto found = planned_.empty() ? find_first(now) : find_next(now);
         std::optional<reservation_type> made;
         if (found)
@@ -65,22 +65,22 @@ public:
     /// nothing when a greedy placement finds none on all nodes together. The reservation keeps all
     /// that the gang needs there, though pods be in its way.
     /// O(pods + nodes · log nodes), and a placement for each of O(log nodes) numbers of nodes.
-    [[nodiscard]] std::optional<reservation_type> plan_room(cluster_state<Traits>& known,
+    [[nodiscard]] std::optional<reservation_type> plan_room(cluster_state<Traits>& cluster,
                                                             gang_index which, plan<width>& journal,
                                                             node_finder<Traits>& finder,
                                                             placer<Traits>& placing) {
-        order_nodes(known);
-        open(known, which, journal, finder, placing);
+        order_nodes(cluster);
+        open(cluster, which, journal, finder, placing);
         const std::size_t nodes = order_.size();
         const auto vacate_to = [&](std::size_t count) {
             for (std::size_t at = 0; at < count; ++at)
                 for (std::size_t pod = first_of_[at]; pod < first_of_[at + 1]; ++pod)
-                    vacate(standing_[pod]);
+                    vacate(placed_pods_[pod]);
         };
         std::optional<reservation_type> made;
         if (first_that_fits(0, nodes, vacate_to)) {
             made.emplace();
-            made->owner = {which, known[which].generation};
+            made->owner = {which, cluster[which].generation};
             made->parts = placed_parts();
             keep_quota(*made);
         }
@@ -109,13 +109,13 @@ private:
         sequence<resources<width>> rest;
     };
 
-    void gather(const cluster_state<Traits>& known, std::int64_t now) {
+    void gather(const cluster_state<Traits>& cluster, std::int64_t now) {
         if (std::exchange(gathered_, true))
             return;
         departures_.clear();
-        for (const gang_index gang : known.gang_order())
-            for (const pod_index member : known[gang].members)
-                if (const auto end = known.ends(member); end && stays(known, member))
+        for (const gang_index gang : cluster.gang_order())
+            for (const pod_index member : cluster[gang].members)
+                if (const auto end = cluster.ends(member); end && stays(cluster, member))
                     // A pod that overruns may go at any time.
                     departures_.push_back({std::max(*end, now + 1), member});
         detail::stable_sort(departures_, {}, &departure::end);
@@ -125,35 +125,35 @@ private:
                 times_.push_back(at);
     }
     /// It takes room now and later, so that its going gives some back.
-    [[nodiscard]] static bool stays(const cluster_state<Traits>& known, pod_index which) {
-        return known[which].charged() && known[which].charged_as() == tenure::lasting;
+    [[nodiscard]] static bool stays(const cluster_state<Traits>& cluster, pod_index which) {
+        return cluster[which].charged() && cluster[which].charged_as() == allocation::allocated;
     }
 
     // ---- the tentative cluster -----------------------------------------------------------------
 
-    void open(cluster_state<Traits>& known, gang_index which, plan<width>& journal,
+    void open(cluster_state<Traits>& cluster, gang_index which, plan<width>& journal,
               node_finder<Traits>& finder, placer<Traits>& placing) {
-        known_ = &known;
+        cluster_ = &cluster;
         journal_ = &journal;
         finder_ = &finder;
         placing_ = &placing;
-        sorter_.sort(known, which, members_);
-        duration_ = known[which].spec.duration;
-        for (std::size_t at = 0; at < known.reservations().size(); ++at)
-            known.suspend_reservation(at);
+        sorter_.sort(cluster, which, members_);
+        duration_ = cluster[which].spec.duration;
+        for (std::size_t at = 0; at < cluster.reservations().size(); ++at)
+            cluster.suspend_reservation(at);
         start_ = journal.mark();
-        journal.look_ahead();
+        journal.assume_released();
     }
     void close() {
         journal_->rollback(start_);
-        for (std::size_t at = 0; at < known_->reservations().size(); ++at)
-            known_->resume_reservation(at);
+        for (std::size_t at = 0; at < cluster_->reservations().size(); ++at)
+            cluster_->resume_reservation(at);
     }
 
-    void vacate(pod_index pod) { vacate_pod(*known_, pod, *journal_); }
+    void vacate(pod_index pod) { vacate_pod(*cluster_, pod, *journal_); }
 
     [[nodiscard]] bool fits_now() {
-        placing_->begin(*known_, members_, *journal_, *finder_);
+        placing_->begin(*cluster_, members_, *journal_, *finder_);
         return placing_->meet_minima();
     }
 
@@ -258,7 +258,7 @@ private:
     [[nodiscard]] std::vector<part> placed_parts() {
         std::vector<part> parts;
         for (const placement& each : journal_->placements())
-            parts.push_back({each.node, known_->request(each.pod)});
+            parts.push_back({each.node, cluster_->request(each.pod)});
         detail::stable_sort(parts, {}, &part::node);
         std::size_t left = 0;
         for (std::size_t at = 0; at < parts.size(); ++at) {
@@ -285,7 +285,7 @@ private:
                         each.rest[at] -= taken.amount;
         }
         reservation_type made;
-        made.owner = {which, (*known_)[which].generation};
+        made.owner = {which, (*cluster_)[which].generation};
         made.start = start;
         keep_quota(made);
         planned_.push_back(std::move(mine));
@@ -297,22 +297,22 @@ private:
         const planned& from = planned_.back();
         for (std::size_t at = 0; at < from.parts.size(); ++at) {
             const part kept{from.parts[at].node,
-                            excess(known_->accounts().free(from.parts[at].node), from.rest[at])};
+                            excess(cluster_->accounts().free(from.parts[at].node), from.rest[at])};
             if (kept.amount != resources<width>{})
                 made.parts.push_back(kept);
         }
         if (made.queue)
-            made.quota = excess(made.quota, known_->accounts().used(*made.queue));
+            made.quota = excess(made.quota, cluster_->accounts().used(*made.queue));
     }
 
     /// What the queue uses with the gang in it, for a plan; all that the gang asks, for a room.
     void keep_quota(reservation_type& made) {
-        const auto queue = (*known_)[made.owner.index].queue;
-        if (!queue || !known_->accounts().headroom(queue_charge(*queue)).any())
+        const auto queue = (*cluster_)[made.owner.index].queue;
+        if (!queue || !cluster_->accounts().headroom(queue_charge(*queue)).any())
             return;
         made.queue = queue;
         if (made.start) {
-            made.quota = known_->accounts().used(*queue);
+            made.quota = cluster_->accounts().used(*queue);
             return;
         }
         for (const part& each : made.parts)
@@ -322,33 +322,33 @@ private:
     // ---- by nodes ------------------------------------------------------------------------------
 
     /// Nodes by what is taken of them, least first, with the pods on each.
-    void order_nodes(const cluster_state<Traits>& known) {
-        const auto weights = weigh(known.accounts(), known.pods_kind());
-        order_ = known.node_order();
-        std::erase_if(order_, [&](node_index node) { return !known[node].present; });
+    void order_nodes(const cluster_state<Traits>& cluster) {
+        const auto weights = weigh(cluster.accounts(), cluster.pods_kind());
+        order_ = cluster.node_order();
+        std::erase_if(order_, [&](node_index node) { return !cluster[node].present; });
         detail::stable_sort(order_, {}, [&](node_index node) {
-            return saturate(static_cast<int128>(weights.key(known.accounts().allocatable(node))) -
-                            weights.key(known.accounts().free(node)));
+            return saturate(static_cast<int128>(weights.key(cluster.accounts().allocatable(node))) -
+                            weights.key(cluster.accounts().free(node)));
         });
-        rank_.assign(known.accounts().nodes(), order_.size());
+        rank_.assign(cluster.accounts().nodes(), order_.size());
         for (std::size_t at = 0; at < order_.size(); ++at)
             rank_[order_[at].value()] = at;
-        standing_.clear();
-        for (const gang_index gang : known.gang_order())
-            for (const pod_index member : known[gang].members)
-                if (stays(known, member) && rank_[known[member].node->value()] < order_.size())
-                    standing_.push_back(member);
-        detail::stable_sort(standing_, {},
-                            [&](pod_index pod) { return rank_[known[pod].node->value()]; });
-        first_of_.assign(order_.size() + 1, standing_.size());
-        for (std::size_t at = standing_.size(); at-- > 0;)
-            first_of_[rank_[known[standing_[at]].node->value()]] = at;
+        placed_pods_.clear();
+        for (const gang_index gang : cluster.gang_order())
+            for (const pod_index member : cluster[gang].members)
+                if (stays(cluster, member) && rank_[cluster[member].node->value()] < order_.size())
+                    placed_pods_.push_back(member);
+        detail::stable_sort(placed_pods_, {},
+                            [&](pod_index pod) { return rank_[cluster[pod].node->value()]; });
+        first_of_.assign(order_.size() + 1, placed_pods_.size());
+        for (std::size_t at = placed_pods_.size(); at-- > 0;)
+            first_of_[rank_[cluster[placed_pods_[at]].node->value()]] = at;
         for (std::size_t at = order_.size(); at-- > 0;)
-            if (first_of_[at] == standing_.size())
+            if (first_of_[at] == placed_pods_.size())
                 first_of_[at] = first_of_[at + 1];
     }
 
-    cluster_state<Traits>* known_ = nullptr;
+    cluster_state<Traits>* cluster_ = nullptr;
     plan<width>* journal_ = nullptr;
     node_finder<Traits>* finder_ = nullptr;
     placer<Traits>* placing_ = nullptr;
@@ -368,7 +368,7 @@ private:
     /// Per node: its place in that order.
     detail::sequence<std::size_t> rank_;
     /// The pods on the nodes in that order, and where each node's begin.
-    std::vector<pod_index> standing_;
+    std::vector<pod_index> placed_pods_;
     detail::sequence<std::size_t> first_of_;
 };
 

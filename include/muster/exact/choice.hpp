@@ -33,7 +33,7 @@ struct choice {
 class choice_finder {
 public:
     /// More ways to choose subgroups than this are not searched.
-    static constexpr std::size_t most_ways = 4096;
+    static constexpr std::size_t max_ways = 4096;
 
     choice_finder() = default;
     /// `roles` is the leaf of each class, `holding` the members per leaf that hold already.
@@ -113,7 +113,7 @@ private:
         while (from < tree_->size() && (!active_[from] || tree_->is_leaf(from)))
             ++from;
         if (from == tree_->size()) {
-            if (ways_used_ == most_ways) {
+            if (ways_used_ == max_ways) {
                 complete_ = false;
                 return;
             }

@@ -12,9 +12,9 @@
 #include <muster/exact/proof_list.hpp>
 #include <muster/index/node_finder.hpp>
 #include <muster/index/node_query.hpp>
-#include <muster/problem/closeness.hpp>
 #include <muster/problem/fit_problem.hpp>
 #include <muster/problem/members.hpp>
+#include <muster/problem/topology_requirement.hpp>
 #include <muster/vocabulary/certificate.hpp>
 
 namespace muster {
@@ -41,35 +41,35 @@ struct domain_proof {
 /// are not looked into. O(nodes × classes × width) at worst.
 template<class Traits>
 [[nodiscard]] domains_outcome
-look_in_domains(const cluster_state<Traits>& known, const gang_members<Traits::width>& members,
+look_in_domains(const cluster_state<Traits>& cluster, const gang_members<Traits::width>& members,
                 const detail::sequence<std::int64_t>& needs, certificate_scope scope,
                 node_finder<Traits>& finder, domain_proof& proof) {
     constexpr std::size_t width = Traits::width;
     const bool now = scope == certificate_scope::free_now;
     const gang_tree& tree = *members.tree;
-    const auto required = [](const closeness& one) { return one.required.has_value(); };
-    const auto of = detail::find_if(members.together, required);
-    if (of == members.together.end())
+    const auto required = [](const topology_requirement& one) { return one.required.has_value(); };
+    const auto of = detail::find_if(members.topology, required);
+    if (of == members.topology.end())
         return domains_outcome::open;
     const auto room_in = [&](domain_index domain, std::size_t at) {
         const auto& each = members.classes[at];
         const std::int64_t want = needs[at];
         if (now) {
-            const auto& sum = finder.free_in(known, of->within, domain);
+            const auto& sum = finder.free_in(cluster, of->within, domain);
             for (std::size_t column = 0; column < width; ++column)
                 if (each.request[column] > 0 &&
                     sum.free[column] < static_cast<int128>(each.request[column]) * want)
                     return saturate(sum.free[column] / each.request[column]);
         }
-        auto query = detail::query_for(known, each.shape, members.queue_nodes);
-        query.obstacles = obstacles_in_force({}, scope);
+        auto query = detail::query_for(cluster, each.shape, members.queue_nodes);
+        query.filters = filters_in_force({}, scope);
         const bool alone = !compatible(*each.claims, *each.claims);
         std::int64_t room = 0;
-        for (const node_index node : known.topologies()[of->within][domain].nodes) {
+        for (const node_index node : cluster.topologies()[of->within][domain].nodes) {
             if (now)
-                room += detail::room_on(known.accounts(), query, node, want - room);
+                room += detail::room_on(cluster.accounts(), query, node, want - room);
             else if (eligible(query, node))
-                room += fit_count(each.request, known.accounts().allocatable(node),
+                room += fit_count(each.request, cluster.accounts().allocatable(node),
                                   alone ? 1 : want - room);
             if (room >= want)
                 break;
@@ -81,7 +81,7 @@ look_in_domains(const cluster_state<Traits>& known, const gang_members<Traits::w
     certificate::vertex& split = proof.vertices.add();
     split.leaf = false;
     split.together = vertex_index{of->vertex};
-    list_ways_to_stand(known, tree, *of, *of->required, now, {}, proof.ways);
+    list_candidate_domains(cluster, tree, *of, *of->required, now, {}, proof.ways);
     for (const auto& way : proof.ways) {
         std::size_t at = 0;
         while (at < needs.size() &&
@@ -89,7 +89,7 @@ look_in_domains(const cluster_state<Traits>& known, const gang_members<Traits::w
                 (way && room_in(*way, at) >= needs[at])))
             ++at;
         if (at == needs.size())
-            return needs.size() == 1 && detail::count_if(members.together, required) == 1
+            return needs.size() == 1 && detail::count_if(members.topology, required) == 1
                        ? domains_outcome::fits
                        : domains_outcome::open;
         certificate::vertex& leaf = proof.vertices.add();

@@ -15,10 +15,10 @@
 #include <muster/exact/proof_list.hpp>
 #include <muster/exact/search.hpp>
 #include <muster/exact/term_caps.hpp>
-#include <muster/problem/closeness.hpp>
 #include <muster/problem/fit_problem.hpp>
 #include <muster/problem/members.hpp>
 #include <muster/problem/steady_list.hpp>
+#include <muster/problem/topology_requirement.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -37,13 +37,13 @@ public:
     /// Takes what it needs from `steps`. `among` says what the members are confined to from the
     /// start, `caps` what terms between pods allow; `search` only lends its memory. What was found
     /// before is gone.
-    [[nodiscard]] fit_outcome run(const cluster_state<Traits>& known,
+    [[nodiscard]] fit_outcome run(const cluster_state<Traits>& cluster,
                                   const gang_members<width>& members, certificate_scope scope,
                                   const constraints_in_force& force, fit_search<width>& search,
                                   std::int64_t& steps, std::span<const vertex_domain> among = {},
                                   term_caps<Traits>* caps = nullptr) {
         caps_ = caps;
-        known_ = &known;
+        cluster_ = &cluster;
         members_ = &members;
         scope_ = scope;
         force_ = force;
@@ -70,7 +70,7 @@ public:
 
 private:
     [[nodiscard]] fit_outcome explore(std::int64_t& steps) {
-        pose(*known_, *members_, scope_, force_, confined_, problem_);
+        pose(*cluster_, *members_, scope_, force_, confined_, problem_);
         if (caps_)
             caps_->apply(problem_);
         fit_outcome outcome = search_->run(problem_, steps);
@@ -81,16 +81,16 @@ private:
             proof_.append(search_->proof());
             return outcome;
         }
-        const closeness* torn = nullptr;
+        const topology_requirement* spanning = nullptr;
         if (outcome == fit_outcome::fits) {
             counts_ = search_->counts();
-            torn = first_torn();
-            if (!torn)
+            spanning = first_spanning();
+            if (!spanning)
                 return outcome;
         } else {
             // What is too much for the search whole may not be so in parts.
-            torn = first_open();
-            if (!torn)
+            spanning = first_open();
+            if (!spanning)
                 return outcome;
         }
         steps = std::max<std::int64_t>(0, steps - cost_of_pose());
@@ -98,13 +98,13 @@ private:
             return fit_outcome::undecided;
         certificate::vertex& inner = proof_.add();
         inner.leaf = false;
-        inner.together = vertex_index{torn->vertex};
+        inner.together = vertex_index{spanning->vertex};
         outcome = fit_outcome::impossible;
         sequence<std::optional<domain_index>>& ways = ways_.add();
-        list_ways_to_stand(*known_, *members_->tree, *torn, *torn->required, now(), confined_,
-                           ways);
+        list_candidate_domains(*cluster_, *members_->tree, *spanning, *spanning->required, now(),
+                               confined_, ways);
         for (const auto& way : ways) {
-            confined_.push_back({torn->vertex, torn->within, way});
+            confined_.push_back({spanning->vertex, spanning->within, way});
             const fit_outcome here = explore(steps);
             confined_.pop_back();
             if (here != fit_outcome::impossible)
@@ -122,27 +122,27 @@ private:
 
     /// In steps, so that many small problems end as well.
     [[nodiscard]] std::int64_t cost_of_pose() const {
-        return static_cast<std::int64_t>(16 + nodes_left(*known_, confined_).size() *
+        return static_cast<std::int64_t>(16 + nodes_left(*cluster_, confined_).size() *
                                                   (1 + problem_.members.size()));
     }
 
     [[nodiscard]] bool now() const noexcept { return scope_ == certificate_scope::free_now; }
 
     [[nodiscard]] bool counts_as_constraint(std::size_t at) const {
-        return members_->together[at].required &&
+        return members_->topology[at].required &&
                (force_.topologies >> std::min<std::size_t>(at, 63) & 1U) != 0;
     }
 
     /// The first vertex whose members the place found keeps apart.
-    [[nodiscard]] const closeness* first_torn() const {
-        for (std::size_t at = 0; at < members_->together.size(); ++at)
-            if (counts_as_constraint(at) && is_torn(members_->together[at]))
-                return &members_->together[at];
+    [[nodiscard]] const topology_requirement* first_spanning() const {
+        for (std::size_t at = 0; at < members_->topology.size(); ++at)
+            if (counts_as_constraint(at) && spans_domains(members_->topology[at]))
+                return &members_->topology[at];
         return nullptr;
     }
 
-    [[nodiscard]] bool is_torn(const closeness& of) const {
-        const topology_domains& domains = known_->topologies()[of.within];
+    [[nodiscard]] bool spans_domains(const topology_requirement& of) const {
+        const topology_domains& domains = cluster_->topologies()[of.within];
         std::optional<domain_index> where;
         bool any = now() && of.held;
         if (any && *of.required < of.shared)
@@ -163,9 +163,9 @@ private:
     }
 
     /// The first vertex that is not confined yet.
-    [[nodiscard]] const closeness* first_open() const {
-        for (std::size_t at = 0; at < members_->together.size(); ++at) {
-            const closeness& of = members_->together[at];
+    [[nodiscard]] const topology_requirement* first_open() const {
+        for (std::size_t at = 0; at < members_->topology.size(); ++at) {
+            const topology_requirement& of = members_->topology[at];
             if (counts_as_constraint(at) &&
                 detail::none_of(confined_, [&](const vertex_domain& one) {
                     return one.vertex == of.vertex && one.within == of.within;
@@ -175,7 +175,7 @@ private:
         return nullptr;
     }
 
-    const cluster_state<Traits>* known_ = nullptr;
+    const cluster_state<Traits>* cluster_ = nullptr;
     const gang_members<width>* members_ = nullptr;
     certificate_scope scope_ = certificate_scope::free_now;
     constraints_in_force force_;

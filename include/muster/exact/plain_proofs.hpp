@@ -17,7 +17,7 @@
 #include <muster/problem/fit_problem.hpp>
 #include <muster/problem/members.hpp>
 #include <muster/vocabulary/certificate.hpp>
-#include <muster/vocabulary/tree_standing.hpp>
+#include <muster/vocabulary/subtree_status.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -31,18 +31,18 @@ template<std::size_t Width>
     if (!is_flat(tree))
         return false;
     needs.assign(members.classes.size(), 0);
-    std::int64_t standing = 0;
+    std::int64_t placed = 0;
     for (const std::int64_t held : members.holding)
-        standing += held;
+        placed += held;
     for (std::size_t at = 0; at < members.classes.size(); ++at) {
         const std::size_t role = members.classes[at].role.value();
         if (at > 0 && members.classes[at - 1].role.value() == role)
             return false;
         needs[at] = tree[role].min_member - members.holding[role];
         needs[at] = needs[at] < 0 ? 0 : needs[at];
-        standing += needs[at];
+        placed += needs[at];
     }
-    return standing >= tree[0].min_member;
+    return placed >= tree[0].min_member;
 }
 
 namespace detail {
@@ -74,17 +74,17 @@ public:
 
     void recycle(std::optional<certificate>& proof) {
         if (proof && proof->vertices.size() == 1) {
-            if (leaves_.size() < most_leaves)
+            if (leaves_.size() < max_leaves)
                 leaves_.push_back(std::move(*proof));
-        } else if (proof && trees_.size() < most_trees && proof->vertices.size() <= largest_tree) {
+        } else if (proof && trees_.size() < max_trees && proof->vertices.size() <= largest_tree) {
             trees_.push_back(std::move(*proof));
         }
         proof.reset();
     }
 
 private:
-    static constexpr std::size_t most_leaves = 1024;
-    static constexpr std::size_t most_trees = 64;
+    static constexpr std::size_t max_leaves = 1024;
+    static constexpr std::size_t max_trees = 64;
     static constexpr std::size_t largest_tree = 1024;
 
     /// One of `vertices` vertices, in memory of as many where there is some: a vertex that goes
@@ -127,11 +127,11 @@ private:
 /// there is one. O((classes + depth) × width).
 template<class Traits>
 [[nodiscard]] std::optional<kind_id>
-over_quota(const cluster_state<Traits>& known, const gang_members<Traits::width>& members,
+over_quota(const cluster_state<Traits>& cluster, const gang_members<Traits::width>& members,
            const detail::sequence<std::int64_t>& needs, certificate_scope scope) {
     if (!members.queue)
         return std::nullopt;
-    const auto left = known.accounts().headroom(*members.queue, counted_in(scope));
+    const auto left = cluster.accounts().headroom(*members.queue, counted_in(scope));
     for (std::size_t column = 0; left.any() && column < Traits::width; ++column) {
         const kind_id kind{column};
         if (!left.limited(kind))
@@ -146,7 +146,7 @@ over_quota(const cluster_state<Traits>& known, const gang_members<Traits::width>
 }
 
 /// What looking at the emptied cluster node by node says of a gang without a choice.
-enum class emptied_outcome : std::uint8_t {
+enum class empty_cluster_outcome : std::uint8_t {
     fits,
     /// A class alone finds too little room.
     impossible,
@@ -158,33 +158,34 @@ enum class emptied_outcome : std::uint8_t {
 /// and stops as soon as there is enough; `short_of` is the class that alone finds too little.
 /// O(nodes) for a class at worst, and mostly as many as its members need.
 template<class Traits>
-class emptied_cluster {
+class empty_cluster_check {
 public:
-    [[nodiscard]] emptied_outcome look(const cluster_state<Traits>& known,
-                                       const gang_members<Traits::width>& members,
-                                       const detail::sequence<std::int64_t>& needs,
-                                       std::size_t& short_of) {
-        given_.resize(known.accounts().nodes(), 0);
+    [[nodiscard]] empty_cluster_outcome look(const cluster_state<Traits>& cluster,
+                                             const gang_members<Traits::width>& members,
+                                             const detail::sequence<std::int64_t>& needs,
+                                             std::size_t& short_of) {
+        given_.resize(cluster.accounts().nodes(), 0);
         ++round_;
-        emptied_outcome outcome = emptied_outcome::fits;
+        empty_cluster_outcome outcome = empty_cluster_outcome::fits;
         bool any_given = false;
         for (std::size_t at = 0; at < needs.size(); ++at) {
             if (needs[at] == 0)
                 continue;
-            auto query = detail::query_for(known, members.classes[at].shape, members.queue_nodes);
-            query.obstacles = obstacles_in_force({}, certificate_scope::emptied);
+            auto query = detail::query_for(cluster, members.classes[at].shape, members.queue_nodes);
+            query.filters = filters_in_force({}, certificate_scope::empty_cluster);
             const auto& claims = *members.classes[at].claims;
             const std::int64_t most =
-                most_beside_itself(claims, std::numeric_limits<std::int64_t>::max());
+                max_beside_itself(claims, std::numeric_limits<std::int64_t>::max());
             std::int64_t apart = 0;
             std::int64_t alone = 0;
-            for (const node_index node : known.node_order()) {
+            for (const node_index node : cluster.node_order()) {
                 if (apart >= needs[at])
                     break;
                 if (!eligible(query, node))
                     continue;
-                const std::int64_t here = fit_count(
-                    *query.request, known.accounts().allocatable(node), std::min(most, needs[at]));
+                const std::int64_t here =
+                    fit_count(*query.request, cluster.accounts().allocatable(node),
+                              std::min(most, needs[at]));
                 if (here == 0)
                     continue;
                 alone += here;
@@ -196,10 +197,10 @@ public:
             any_given = true;
             if (alone < needs[at]) {
                 short_of = at;
-                return emptied_outcome::impossible;
+                return empty_cluster_outcome::impossible;
             }
             if (apart < needs[at])
-                outcome = emptied_outcome::open;
+                outcome = empty_cluster_outcome::open;
         }
         return outcome;
     }

@@ -11,13 +11,13 @@
 
 #include <muster/base/checked.hpp>
 #include <muster/base/sequence.hpp>
+#include <muster/exact/branch_bounds.hpp>
 #include <muster/exact/choice.hpp>
+#include <muster/exact/column_generation.hpp>
+#include <muster/exact/multipliers.hpp>
 #include <muster/exact/proof_list.hpp>
-#include <muster/exact/search_box.hpp>
-#include <muster/exact/search_ray.hpp>
-#include <muster/exact/search_repair.hpp>
+#include <muster/exact/rounding_heuristic.hpp>
 #include <muster/exact/search_subgradient.hpp>
-#include <muster/exact/search_weighing.hpp>
 #include <muster/problem/fit_problem.hpp>
 #include <muster/vocabulary/certificate.hpp>
 
@@ -30,7 +30,7 @@ enum class fit_outcome : std::uint8_t { fits, impossible, undecided };
 ///
 /// At every vertex of the search it tries weights under which the nodes cannot carry what the gang
 /// needs (a leaf of the certificate): first every minimum and every quota on its own, then the
-/// weights that come closest to a proof (`detail::weight_ray`; for gangs with many classes
+/// weights that come closest to a proof (`detail::column_generation`; for gangs with many classes
 /// multipliers moved along the subgradient). The patterns found on the way often are a placement,
 /// or become one by a few exchanges. When neither comes of it, the count of one class on one node
 /// is split in two. With all counts settled one of the two must come, so it ends with an answer
@@ -41,7 +41,7 @@ template<std::size_t Width>
 class fit_search {
 public:
     /// Deeper splits and larger proofs than these are given up.
-    static constexpr std::size_t deepest = 256;
+    static constexpr std::size_t max_depth = 256;
     static constexpr std::size_t largest_proof = 20'000;
 
     fit_search() = default;
@@ -66,13 +66,13 @@ public:
                        [&](std::size_t at) { return problem_->members[at].role; });
         if (!choices_.complete())
             return fit_outcome::undecided;
-        by_.prices.assign(problem_->quotas.size(), 0);
+        multipliers_.prices.assign(problem_->quotas.size(), 0);
         if (prove_by_counts())
             return fit_outcome::impossible;
         if (place_only_class())
             return fit_outcome::fits;
         steps_left_ -= static_cast<std::int64_t>(problem_->rows.size() / 2);
-        box_.reset(*problem_, steps_left_);
+        bounds_.reset(*problem_, steps_left_);
         guess_.weights.clear();
         const fit_outcome outcome = steps_left_ < 0 ? fit_outcome::undecided : explore(0);
         return steps_left_ < 0 && outcome != fit_outcome::fits ? fit_outcome::undecided : outcome;
@@ -104,10 +104,10 @@ public:
     }
 
 private:
-    using pattern = typename detail::search_box<Width>::pattern;
+    using pattern = typename detail::branch_bounds<Width>::pattern;
 
     /// Where to split, and the last count of the low side.
-    struct cut {
+    struct branch {
         std::size_t row = 0;
         std::size_t at = 0;
         std::int64_t at_most = 0;
@@ -127,11 +127,11 @@ private:
         for (std::size_t at = 0; at < classes(); ++at)
             upper_[at] = std::min(upper_[at], problem_->members[at].waiting);
         for (std::size_t vertex = problem_->tree->size(); vertex-- > 0;) {
-            if (!weigh_vertex(vertex))
+            if (!price_vertex(vertex))
                 continue;
             int128 bound = 0;
             for (std::size_t at = 0; at < classes(); ++at)
-                bound += static_cast<int128>(by_.weights[at]) * alone_[at];
+                bound += static_cast<int128>(multipliers_.weights[at]) * alone_[at];
             if (choose() && chosen_.cost <= bound)
                 continue;
             bound_ = bound;
@@ -146,7 +146,7 @@ private:
     [[nodiscard]] bool place_only_class() {
         if (classes() != 1 || !problem_->quotas.empty())
             return false;
-        by_.weights.assign(1, 1);
+        multipliers_.weights.assign(1, 1);
         if (!choose())
             return false;
         std::int64_t left = chosen_.counts[0];
@@ -160,24 +160,24 @@ private:
     // ---- bounds --------------------------------------------------------------------------------
 
     void settle_box() {
-        lower_ = box_.lower();
-        upper_ = box_.upper();
+        lower_ = bounds_.lower();
+        upper_ = bounds_.upper();
         for (std::size_t at = 0; at < classes(); ++at)
             upper_[at] = std::min(upper_[at], problem_->members[at].waiting);
     }
 
     /// Weighs the members below one vertex alike and no others; false when it asks for nothing of
     /// its own.
-    [[nodiscard]] bool weigh_vertex(std::size_t vertex) {
+    [[nodiscard]] bool price_vertex(std::size_t vertex) {
         const gang_tree& tree = *problem_->tree;
         if (tree[vertex].min_member == 0 && vertex > 0)
             return false;
-        by_.weights.resize(classes());
+        multipliers_.weights.resize(classes());
         for (std::size_t at = 0; at < classes(); ++at) {
             std::size_t above = problem_->members[at].role;
             while (above > vertex)
                 above = tree[above].parent;
-            by_.weights[at] = above == vertex ? 1 : 0;
+            multipliers_.weights[at] = above == vertex ? 1 : 0;
         }
         return true;
     }
@@ -186,9 +186,9 @@ private:
     [[nodiscard]] bool choose() {
         costs_.resize(classes());
         for (std::size_t at = 0; at < classes(); ++at) {
-            costs_[at] = by_.weights[at];
+            costs_[at] = multipliers_.weights[at];
             for (std::size_t quota = 0; quota < problem_->quotas.size(); ++quota)
-                costs_[at] += static_cast<int128>(by_.prices[quota]) *
+                costs_[at] += static_cast<int128>(multipliers_.prices[quota]) *
                               problem_->members[at].charge[problem_->quotas[quota].kind];
         }
         return choices_.find(costs_, lower_, upper_, chosen_);
@@ -196,10 +196,10 @@ private:
 
     enum class trial : std::uint8_t { proven, found, open, spent };
 
-    [[nodiscard]] trial weigh_once() {
+    [[nodiscard]] trial price_once() {
         steps_left_ -= 8 + static_cast<std::int64_t>(4 * classes());
-        const bool possible =
-            choose() && box_.carry(by_.weights, steps_left_, selected_, carried_, bound_);
+        const bool possible = choose() && bounds_.price_nodes(multipliers_.weights, steps_left_,
+                                                              selected_, carried_, bound_);
         if (steps_left_ < 0)
             return trial::spent;
         if (!possible) {
@@ -208,21 +208,22 @@ private:
             return trial::proven;
         }
         for (std::size_t quota = 0; quota < problem_->quotas.size(); ++quota)
-            bound_ += static_cast<int128>(by_.prices[quota]) * problem_->quotas[quota].left;
+            bound_ +=
+                static_cast<int128>(multipliers_.prices[quota]) * problem_->quotas[quota].left;
         if (chosen_.cost > bound_) {
             add_leaf();
             return trial::proven;
         }
-        mended_.clear();
+        rounded_.clear();
         return place_carried() ? trial::found : trial::open;
     }
 
     void add_leaf() {
         certificate::vertex& leaf = proof_.add();
-        leaf.weights.assign(by_.weights.begin(), by_.weights.end());
+        leaf.weights.assign(multipliers_.weights.begin(), multipliers_.weights.end());
         for (std::size_t quota = 0; quota < problem_->quotas.size(); ++quota)
-            if (by_.prices[quota] > 0)
-                leaf.prices.push_back({problem_->quotas[quota].kind, by_.prices[quota]});
+            if (multipliers_.prices[quota] > 0)
+                leaf.prices.push_back({problem_->quotas[quota].kind, multipliers_.prices[quota]});
     }
 
     /// When some choice is covered by what the selected patterns carry, with the exchanges made,
@@ -253,23 +254,23 @@ private:
     void write_counts() {
         counts_.resize(problem_->rows.size() * classes());
         for (std::size_t row = 0; row < problem_->rows.size(); ++row)
-            if (box_.settled(row))
+            if (bounds_.settled(row))
                 std::copy_n(problem_->most_of(row), classes(), counts_of(row));
         std::size_t share = 0;
-        for (std::size_t which = 0; which < box_.parts().size(); ++which) {
+        for (std::size_t which = 0; which < bounds_.parts().size(); ++which) {
             std::int64_t taken = 0;
-            box_.for_each_row(which, [&](std::size_t row) {
+            bounds_.for_each_row(which, [&](std::size_t row) {
                 // Without shares all nodes of a part take the selected pattern.
-                while (share < mended_.size() &&
-                       (mended_[share].part != which || taken == mended_[share].times)) {
+                while (share < rounded_.size() &&
+                       (rounded_[share].part != which || taken == rounded_[share].times)) {
                     taken = 0;
                     ++share;
                 }
                 ++taken;
                 const pattern& takes =
-                    share < mended_.size() ? mended_[share].takes : selected_[which];
+                    share < rounded_.size() ? rounded_[share].takes : selected_[which];
                 for (std::size_t at = 0; at < classes(); ++at)
-                    counts_of(row)[at] = box_.count(takes, at);
+                    counts_of(row)[at] = bounds_.count(takes, at);
             });
         }
         for (std::size_t at = 0; at < classes(); ++at) {
@@ -287,27 +288,27 @@ private:
     }
 
     /// Tries weighings until one proves, one places, or none promises more. When all stay open
-    /// `cut_` says where to split, if anywhere.
-    [[nodiscard]] trial weigh() {
+    /// `branch_` says where to split, if anywhere.
+    [[nodiscard]] trial try_multipliers() {
         settle_box();
-        has_cut_ = false;
-        by_.weights.assign(classes(), 0);
-        for (std::size_t quota = 0; quota < by_.prices.size(); ++quota) {
-            by_.prices[quota] = 1;
-            const trial result = weigh_once();
-            by_.prices[quota] = 0;
+        has_branch_ = false;
+        multipliers_.weights.assign(classes(), 0);
+        for (std::size_t quota = 0; quota < multipliers_.prices.size(); ++quota) {
+            multipliers_.prices[quota] = 1;
+            const trial result = price_once();
+            multipliers_.prices[quota] = 0;
             if (result != trial::open)
                 return result;
         }
-        by_.weights.assign(classes(), 1);
-        if (const trial result = weigh_once(); result != trial::open || classes() < 2)
+        multipliers_.weights.assign(classes(), 1);
+        if (const trial result = price_once(); result != trial::open || classes() < 2)
             return result;
         // Where a choice is the least one in every class, it has just been held to each quota.
         const std::size_t quotas = chosen_.least ? 0 : problem_->quotas.size();
-        if (classes() + quotas > detail::weight_ray::most_classes)
+        if (classes() + quotas > detail::column_generation::max_classes)
             return follow_subgradient();
-        const trial result = follow_ray(quotas);
-        by_.prices.assign(by_.prices.size(), 0);
+        const trial result = generate_columns(quotas);
+        multipliers_.prices.assign(multipliers_.prices.size(), 0);
         return result;
     }
 
@@ -327,15 +328,15 @@ private:
         }
     }
 
-    [[nodiscard]] trial follow_ray(std::size_t quotas) {
+    [[nodiscard]] trial generate_columns(std::size_t quotas) {
         if (guess_.weights.empty()) {
-            guess_.prices.assign(by_.prices.size(), 0);
+            guess_.prices.assign(multipliers_.prices.size(), 0);
             for (std::size_t at = 0; at < classes(); ++at)
                 guess_.weights.push_back((std::int64_t{1} << 40U) /
-                                         std::max<std::int64_t>(1, box_.upper()[at]));
+                                         std::max<std::int64_t>(1, bounds_.upper()[at]));
         }
-        by_ = guess_;
-        if (const trial result = weigh_once(); result != trial::open)
+        multipliers_ = guess_;
+        if (const trial result = price_once(); result != trial::open)
             return result;
         measure(quotas);
         direction_.resize(point_.size());
@@ -344,82 +345,82 @@ private:
                 1, at < classes() ? chosen_.counts[at]
                                   : problem_->quotas[at - classes()].left /
                                         detail::quota_unit(*problem_, at - classes()));
-        detail::weight_ray ray;
-        ray.start(direction_, point_);
+        detail::column_generation columns;
+        columns.start(direction_, point_);
         selections_.resize(point_.size() + 1);
         selections_[point_.size()] = selected_;
-        for (std::int64_t turn = 0; turn < turns && ray.weights(raw_); ++turn) {
-            detail::weigh_by(*problem_, raw_, by_);
-            detail::spread_zeros(box_.upper(), by_);
-            if (const trial result = weigh_once(); result != trial::open)
+        for (std::int64_t turn = 0; turn < turns && columns.weights(raw_); ++turn) {
+            detail::set_multipliers(*problem_, raw_, multipliers_);
+            detail::spread_zeros(bounds_.upper(), multipliers_);
+            if (const trial result = price_once(); result != trial::open)
                 return result;
             measure(quotas);
             steps_left_ -= static_cast<std::int64_t>(8 * point_.size());
-            const std::size_t place = ray.add(point_);
-            if (place == detail::weight_ray::nothing)
+            const std::size_t place = columns.add(point_);
+            if (place == detail::column_generation::nothing)
                 break;
             selections_[place] = selected_;
         }
-        guess_ = by_;
+        guess_ = multipliers_;
         mix_.clear();
         for (std::size_t place = 0; place <= point_.size(); ++place)
-            if (const std::int64_t share = ray.share(place); share > 0)
+            if (const std::int64_t share = columns.share(place); share > 0)
                 mix_.push_back({&selections_[place], share});
-        if (repair_.mend(box_, selected_, mix_, by_.weights, excess_, steps_left_)) {
-            mended_ = repair_.shares(box_, selected_);
-            carried_ = box_.settled_sum();
-            for (const auto& share : mended_)
+        if (rounding_.run(bounds_, selected_, mix_, multipliers_.weights, excess_, steps_left_)) {
+            rounded_ = rounding_.shares(bounds_, selected_);
+            carried_ = bounds_.settled_sum();
+            for (const auto& share : rounded_)
                 for (std::size_t at = 0; at < classes() && share.times > 0; ++at)
-                    carried_[at] += share.times * box_.count(share.takes, at);
+                    carried_[at] += share.times * bounds_.count(share.takes, at);
             if (place_carried())
                 return trial::found;
         }
         if (steps_left_ < 0)
             return trial::spent;
-        choose_cut();
+        choose_branch();
         return trial::open;
     }
 
     /// Splits where the patterns differ most that the ray's end is a mix of.
-    void choose_cut() {
+    void choose_branch() {
         std::int64_t widest = 0;
-        for (std::size_t which = 0; which < box_.parts().size(); ++which) {
-            if (box_.parts()[which].times == 0)
+        for (std::size_t which = 0; which < bounds_.parts().size(); ++which) {
+            if (bounds_.parts()[which].times == 0)
                 continue;
             for (std::size_t at = 0; at < classes(); ++at) {
                 std::int64_t low = std::numeric_limits<std::int64_t>::max();
                 std::int64_t high = 0;
                 for (const auto& each : mix_) {
-                    const std::int64_t count = box_.count((*each.selection)[which], at);
+                    const std::int64_t count = bounds_.count((*each.selection)[which], at);
                     low = std::min(low, count);
                     high = std::max(high, count);
                 }
                 if (high - low <= widest || high < low)
                     continue;
                 widest = high - low;
-                has_cut_ = true;
-                cut_ = {box_.parts()[which].row, at, low + (high - low) / 2};
+                has_branch_ = true;
+                branch_ = {bounds_.parts()[which].row, at, low + (high - low) / 2};
             }
         }
     }
 
     [[nodiscard]] trial follow_subgradient() {
-        detail::subgradient::start(classes(), by_);
+        detail::subgradient::start(classes(), multipliers_);
         trial result = trial::open;
         for (std::int64_t turn = 0; turn < turns && result == trial::open; ++turn) {
-            result = weigh_once();
+            result = price_once();
             if (result != trial::open ||
-                !detail::subgradient::step(*problem_, chosen_, carried_, turn, by_))
+                !detail::subgradient::step(*problem_, chosen_, carried_, turn, multipliers_))
                 break;
         }
-        by_.prices.assign(by_.prices.size(), 0);
+        multipliers_.prices.assign(multipliers_.prices.size(), 0);
         return result;
     }
 
     // ---- branches ------------------------------------------------------------------------------
 
     [[nodiscard]] fit_outcome explore(std::size_t depth) {
-        switch (weigh()) {
+        switch (try_multipliers()) {
         case trial::proven:
             return fit_outcome::impossible;
         case trial::found:
@@ -429,24 +430,24 @@ private:
         case trial::open:
             break;
         }
-        if (!has_cut_) {
-            const auto cell = box_.widest();
+        if (!has_branch_) {
+            const auto cell = bounds_.widest();
             if (!cell)
                 return fit_outcome::undecided;
-            cut_ = {cell->row, cell->at, cell->low + (cell->high - cell->low) / 2};
+            branch_ = {cell->row, cell->at, cell->low + (cell->high - cell->low) / 2};
         }
-        if (depth == deepest || proof_.size() >= largest_proof)
+        if (depth == max_depth || proof_.size() >= largest_proof)
             return fit_outcome::undecided;
-        const cut here = cut_;
+        const branch here = branch_;
         certificate::vertex& inner = proof_.add();
         inner.leaf = false;
         inner.member_class = here.at;
         inner.node = problem_->rows[here.row].node;
         inner.at_most = here.at_most;
         const auto deeper = [&] { return explore(depth + 1); };
-        const fit_outcome low = box_.within(here.row, here.at, here.at_most, false, deeper);
+        const fit_outcome low = bounds_.within(here.row, here.at, here.at_most, false, deeper);
         return low == fit_outcome::impossible
-                   ? box_.within(here.row, here.at, here.at_most, true, deeper)
+                   ? bounds_.within(here.row, here.at, here.at_most, true, deeper)
                    : low;
     }
 
@@ -455,16 +456,16 @@ private:
     const fit_problem<Width>* problem_ = nullptr;
     std::int64_t steps_left_ = 0;
     choice_finder choices_;
-    detail::search_box<Width> box_;
-    detail::pattern_repair<Width> repair_;
-    detail::weighing by_;
+    detail::branch_bounds<Width> bounds_;
+    detail::rounding_heuristic<Width> rounding_;
+    detail::multipliers multipliers_;
     // The last weighing's:
     detail::sequence<int128> costs_;
     choice chosen_;
     detail::sequence<pattern> selected_;
     detail::sequence<std::int64_t> carried_;
     int128 bound_ = 0;
-    detail::sequence<typename detail::pattern_repair<Width>::share> mended_;
+    detail::sequence<typename detail::rounding_heuristic<Width>::share> rounded_;
     // Bounds of the choice in the box:
     detail::sequence<std::int64_t> lower_;
     detail::sequence<std::int64_t> upper_;
@@ -479,11 +480,11 @@ private:
     detail::sequence<std::int64_t> raw_;
     /// Selections of the points in the ray's basis, by their places.
     detail::sequence<detail::sequence<pattern>> selections_;
-    detail::sequence<typename detail::pattern_repair<Width>::ingredient> mix_;
+    detail::sequence<typename detail::rounding_heuristic<Width>::ingredient> mix_;
     /// Where the last ray ended: where the next one starts.
-    detail::weighing guess_;
-    bool has_cut_ = false;
-    cut cut_;
+    detail::multipliers guess_;
+    bool has_branch_ = false;
+    branch branch_;
     detail::proof_list proof_;
     detail::sequence<std::int64_t> counts_;
 };

@@ -8,7 +8,7 @@
 #include <muster/base/checked.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/exact/choice.hpp>
-#include <muster/exact/search_weighing.hpp>
+#include <muster/exact/multipliers.hpp>
 #include <muster/problem/fit_problem.hpp>
 
 namespace muster {
@@ -17,20 +17,21 @@ namespace detail {
 
 /// Lagrange multipliers moved along the subgradient of the bound: more weight to classes of which
 /// the nodes carry less than is chosen, a higher price where the choice exceeds a quota, in steps
-/// that shrink with every turn. For gangs with more classes and quotas than `weight_ray` takes.
+/// that shrink with every turn. For gangs with more classes and quotas than `column_generation`
+/// takes.
 class subgradient {
 public:
     static constexpr std::int64_t scale = std::int64_t{1} << 40;
 
     /// The weights to start with.
-    static void start(std::size_t classes, weighing& by) { by.weights.assign(classes, scale); }
+    static void start(std::size_t classes, multipliers& by) { by.weights.assign(classes, scale); }
 
     /// Moves the weighing under which `chosen` and `carried` came out; false when that is no move.
     /// O(classes × (1 + quotas)).
     template<std::size_t Width>
     [[nodiscard]] static bool step(const fit_problem<Width>& problem, const choice& chosen,
                                    const detail::sequence<std::int64_t>& carried, std::int64_t turn,
-                                   weighing& by) {
+                                   multipliers& by) {
         const std::size_t classes = carried.size();
         std::int64_t largest = 0;
         for (std::size_t at = 0; at < classes; ++at) {

@@ -27,9 +27,9 @@ struct subgroup {
 /// The subgroup at `vertex`, where `counts` hold per leaf and `used` of each class are placed.
 /// `members.tree` of the result points into it. O(vertices + classes).
 template<std::size_t Width>
-void cut_subgroup(const gang_members<Width>& whole, std::size_t vertex,
-                  const detail::sequence<std::int64_t>& counts,
-                  const detail::sequence<std::size_t>& used, subgroup<Width>& into) {
+void extract_subgroup(const gang_members<Width>& whole, std::size_t vertex,
+                      const detail::sequence<std::int64_t>& counts,
+                      const detail::sequence<std::size_t>& used, subgroup<Width>& into) {
     const gang_tree& tree = *whole.tree;
     constexpr std::size_t outside = subgroup<Width>::outside;
     detail::sequence<std::size_t>& place = into.places;
@@ -52,7 +52,7 @@ void cut_subgroup(const gang_members<Width>& whole, std::size_t vertex,
     into.members.queue = whole.queue;
     into.members.queue_nodes = whole.queue_nodes;
     into.members.classes.clear();
-    into.members.together.clear();
+    into.members.topology.clear();
     into.classes.clear();
     for (std::size_t at = 0; at < whole.classes.size(); ++at) {
         member_class<Width> mine = whole.classes[at];

@@ -33,15 +33,16 @@ class term_caps {
 public:
     /// The caps of a gang of which no member is placed yet; all arguments must outlive their use.
     /// False when there are none. O(classes · nodes · terms).
-    [[nodiscard]] bool know(const cluster_state<Traits>& known, const gang_members<width>& members,
+    [[nodiscard]] bool know(const cluster_state<Traits>& cluster,
+                            const gang_members<width>& members,
                             const affinity_members<width>& sorted,
                             const affinity_counts<Traits>& counts, certificate_scope scope) {
-        known_ = &known;
+        cluster_ = &cluster;
         members_ = &members;
         sorted_ = &sorted;
         counts_ = &counts;
         now_ = scope == certificate_scope::free_now;
-        nodes_ = known.accounts().nodes();
+        nodes_ = cluster.accounts().nodes();
         said_.clear();
         pairs_.clear();
         settled_ = true;
@@ -69,7 +70,7 @@ public:
                 most = std::min(most, most_[at * nodes_ + problem.rows[row].node.value()]);
             }
         for (const pair& each : pairs_) {
-            const topology_domains& label = known_->topologies()[each.label];
+            const topology_domains& label = cluster_->topologies()[each.label];
             bool everywhere = true;
             for (std::size_t row = 0; row < problem.rows.size() && everywhere; ++row)
                 everywhere = problem.most_of(row)[each.one] == 0 ||
@@ -104,7 +105,7 @@ private:
         return sorted_->classes[first_of_[at]].terms;
     }
     [[nodiscard]] bool speaks_of(const known_term& term, std::size_t of_sorted) const noexcept {
-        return known_->population().matches(term.pods, sorted_->classes[of_sorted].identity);
+        return cluster_->population().matches(term.pods, sorted_->classes[of_sorted].identity);
     }
     [[nodiscard]] bool speaks_of_all(const known_term& term, std::size_t at) const noexcept {
         for (std::size_t each = 0; each < sorted_->classes.size(); ++each)
@@ -118,8 +119,8 @@ private:
 
     void keep_off(std::size_t at) {
         bool any = false;
-        for (const node_index node : known_->node_order()) {
-            bool all = (*known_)[node].present;
+        for (const node_index node : cluster_->node_order()) {
+            bool all = (*cluster_)[node].present;
             for (std::size_t each = 0; each < sorted_->classes.size() && all; ++each)
                 all = shape_of(each) != at || counts_->kept_off(each, node, now_);
             if (!all)
@@ -143,8 +144,8 @@ private:
                     pairs_.push_back({at, other, by.topology});
                     continue;
                 }
-                for (const node_index node : known_->node_order())
-                    if (known_->topologies()[by.topology].find(node, 0))
+                for (const node_index node : cluster_->node_order())
+                    if (cluster_->topologies()[by.topology].find(node, 0))
                         most(at, node) = std::min<std::int64_t>(most(at, node), 1);
             }
     }
@@ -172,7 +173,7 @@ private:
             if (now_)
                 each.fewest = most_fewest(problem, by, terms_of(at)->spread[each.term]);
             const std::int64_t top = std::int64_t{by.term().max_skew} + each.fewest;
-            for (const node_index node : known_->node_order())
+            for (const node_index node : cluster_->node_order())
                 if (by.counts(node))
                     most(at, node) = std::min(
                         most(at, node), std::max<std::int64_t>(0, top - (now_ ? by.at(node) : 0)));
@@ -199,7 +200,7 @@ private:
         return by.most_fewest(room_, more);
     }
 
-    const cluster_state<Traits>* known_ = nullptr;
+    const cluster_state<Traits>* cluster_ = nullptr;
     const gang_members<width>* members_ = nullptr;
     const affinity_members<width>* sorted_ = nullptr;
     const affinity_counts<Traits>* counts_ = nullptr;

@@ -22,7 +22,7 @@ inline namespace v0_1 {
 struct affinity_refusal {
     struct place {
         node_index node;
-        pod_obstacle why = pod_obstacle::none;
+        affinity_violation why = affinity_violation::none;
         /// The label key that the term goes by.
         std::string topology;
     };
@@ -36,9 +36,9 @@ struct affinity_refusal {
 
 /// True when terms between pods may keep waiting members of the gang off nodes.
 template<class Traits>
-[[nodiscard]] bool terms_bear_on(const cluster_state<Traits>& known,
+[[nodiscard]] bool terms_bear_on(const cluster_state<Traits>& cluster,
                                  const gang_members<Traits::width>& members) {
-    return detail::stake_in_pods(known, members) == detail::pod_stake::requirements;
+    return detail::affinity_effect_on(cluster, members) == detail::affinity_effect::required;
 }
 
 /// The first member, in the order of turns, that finds no node once those before it are placed, as
@@ -47,10 +47,10 @@ template<class Traits>
 /// passed over.
 template<class Traits>
 [[nodiscard]] std::optional<affinity_refusal>
-first_refusal(const cluster_state<Traits>& known, const gang_members<Traits::width>& members,
+first_refusal(const cluster_state<Traits>& cluster, const gang_members<Traits::width>& members,
               plan<Traits::width>& into, const any_score<Traits::width>& score,
               bool by_terms = false) {
-    detail::affinity_board board(known, members, into, score);
+    detail::affinity_board board(cluster, members, into, score);
     detail::sequence<std::size_t> used(board.members().classes.size(), 0);
     for (std::size_t turn = 0; turn < board.members().turns.size(); ++turn) {
         const std::size_t of_class = board.members().turns[turn];
@@ -62,11 +62,11 @@ first_refusal(const cluster_state<Traits>& known, const gang_members<Traits::wid
         affinity_refusal found;
         found.pod = pod;
         found.member_class = static_cast<std::size_t>(from.shape - members.classes.data());
-        for (const node_index node : known.node_order()) {
-            if (!known[node].present)
+        for (const node_index node : cluster.node_order()) {
+            if (!cluster[node].present)
                 continue;
-            const detail::pod_hindrance what = board.counts().hindrance(of_class, node);
-            stopped = stopped || what.kind != pod_obstacle::none;
+            const detail::violated_affinity what = board.counts().violation_on(of_class, node);
+            stopped = stopped || what.kind != affinity_violation::none;
             found.nodes.push_back(
                 {node, what.kind, what.by ? what.by->value().levels.front() : std::string()});
         }

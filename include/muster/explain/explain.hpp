@@ -33,12 +33,12 @@ namespace detail {
 /// What stops the gang, on the state as it stands: empty for one that fits, whatever it was
 /// answered.
 template<class Traits>
-[[nodiscard]] std::vector<reason> what_stops(const cluster_state<Traits>& known, gang_index which,
+[[nodiscard]] std::vector<reason> what_stops(const cluster_state<Traits>& cluster, gang_index which,
                                              const explain_options& options);
 
 /// The reason of a gang that nothing stops, and that was told to wait all the same.
 template<class Traits>
-void add_answered_too_early(const cluster_state<Traits>& known, gang_index which,
+void add_answered_too_early(const cluster_state<Traits>& cluster, gang_index which,
                             std::vector<reason>& found);
 
 } // namespace detail
@@ -53,7 +53,7 @@ void add_answered_too_early(const cluster_state<Traits>& known, gang_index which
 /// the gang has, and as many again for those that block only together, O(groups) where bounds
 /// decide, else a fit search.
 template<class Traits>
-[[nodiscard]] std::vector<reason> explain(const cluster_state<Traits>& known, gang_index which,
+[[nodiscard]] std::vector<reason> explain(const cluster_state<Traits>& cluster, gang_index which,
                                           const explain_options& options = {});
 
 } // namespace v0_1

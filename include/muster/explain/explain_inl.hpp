@@ -44,11 +44,11 @@ class reason_finder {
 public:
     static constexpr std::size_t width = Traits::width;
 
-    reason_finder(const cluster_state<Traits>& known, const gang_members<width>& members,
+    reason_finder(const cluster_state<Traits>& cluster, const gang_members<width>& members,
                   const explain_options& options, certificate_scope scope)
-        : known_(&known), members_(&members), options_(&options), scope_(scope) {
-        if (known.node_order().size() >= options.group_from)
-            alike_.emplace(known, members, scope);
+        : cluster_(&cluster), members_(&members), options_(&options), scope_(scope) {
+        if (cluster.node_order().size() >= options.group_from)
+            alike_.emplace(cluster, members, scope);
         std::vector<kind_id> kinds;
         for (std::size_t column = 0; column < width; ++column)
             if (detail::any_of(members.classes,
@@ -59,17 +59,17 @@ public:
         for (const kind_id kind : kinds)
             listed_.push_back({reason_code::insufficient_resource, kind, 0});
         for (const kind_id kind : kinds)
-            if (members.queue && known.accounts().queues().tightest(*members.queue, kind))
+            if (members.queue && cluster.accounts().queues().tightest_ceiling(*members.queue, kind))
                 listed_.push_back({reason_code::quota_exceeded, kind, 0});
         listed_.push_back({reason_code::node_selector_mismatch, {}, 0});
         listed_.push_back({reason_code::untolerated_taint, {}, 0});
         listed_.push_back({reason_code::node_unschedulable, {}, 0});
-        for (std::size_t at = 0; at < members.together.size(); ++at)
-            if (members.together[at].required)
+        for (std::size_t at = 0; at < members.topology.size(); ++at)
+            if (members.topology[at].required)
                 listed_.push_back({reason_code::topology_fragmented, {}, at});
         listed_.push_back({reason_code::host_port_taken, {}, 0});
         if (detail::any_of(members.classes, [&](const auto& each) {
-                return !known.constraint_sets()[each.where].value.volumes.empty();
+                return !cluster.constraint_sets()[each.where].value.volumes.empty();
             }))
             listed_.push_back({reason_code::volume_out_of_reach, {}, 0});
         count_needed();
@@ -80,8 +80,8 @@ public:
     /// them.
     [[nodiscard]] std::vector<reason> find() {
         std::vector<reason> found = find_all();
-        if (detail::any_of(known_->node_order(),
-                           [&](node_index node) { return (*known_)[node].present; }))
+        if (detail::any_of(cluster_->node_order(),
+                           [&](node_index node) { return (*cluster_)[node].present; }))
             return found;
         const auto is_about_nodes = [](const reason& each) {
             return each.code != reason_code::quota_exceeded;
@@ -151,11 +151,11 @@ private:
 
     void count_needed() {
         const gang_tree& tree = *members_->tree;
-        const tree_standing standing = stand(tree, members_->holding);
+        const subtree_status status = evaluate(tree, members_->holding);
         held_ = members_below(tree, members_->holding);
         needed_.assign(tree.size(), 0);
         for (std::size_t vertex = 0; vertex < tree.size(); ++vertex)
-            if (standing.counts[vertex] < tree[vertex].min_member)
+            if (status.counts[vertex] < tree[vertex].min_member)
                 needed_[vertex] = tree.is_leaf(vertex) ? tree[vertex].min_member - held_[vertex]
                                                        : missing_members(*members_, vertex).count();
     }
@@ -163,11 +163,11 @@ private:
     [[nodiscard]] fit_outcome decide(const constraints_in_force& force) const {
         fit_search<width> search;
         std::int64_t steps = options_->steps;
-        if (needs_closeness(*members_))
-            return domain_search<Traits>().run(*known_, *members_, scope_, force, search, steps);
+        if (has_required_topology(*members_))
+            return domain_search<Traits>().run(*cluster_, *members_, scope_, force, search, steps);
         if (const auto easy = alike_ ? decide_by_groups(force) : std::nullopt)
             return *easy;
-        return search.run(pose(*known_, *members_, scope_, force), steps);
+        return search.run(pose(*cluster_, *members_, scope_, force), steps);
     }
 
     /// Decides by bounds on groups of nodes that are alike: absent if they do not tell.
@@ -197,7 +197,7 @@ private:
                       std::span<const vertex_domain> among) const {
         if (among.empty() && posed_ == force)
             return;
-        problem_.pose(*known_, *members_, scope_, force, among, alike_ ? &*alike_ : nullptr);
+        problem_.pose(*cluster_, *members_, scope_, force, among, alike_ ? &*alike_ : nullptr);
         posed_ = among.empty() ? std::optional(force) : std::nullopt;
     }
 
@@ -212,9 +212,10 @@ private:
         made.roles = shortages(force, false);
         if (what.code != reason_code::topology_fragmented)
             return made;
-        const closeness& of = members_->together[what.together];
+        const topology_requirement& of = members_->topology[what.together];
         made.together = vertex_index{of.vertex};
-        made.torn = scope_ == certificate_scope::free_now && of.held && of.shared <= *of.required;
+        made.spans_domains =
+            scope_ == certificate_scope::free_now && of.held && of.shared <= *of.required;
         made.shares_volume = of.of_volume;
         if (of.of_volume)
             list_domains(of, made);
@@ -222,8 +223,8 @@ private:
     }
 
     /// Lists the domains in which the shared volume may be, with the room of each domain.
-    void list_domains(const closeness& of, reason& made) const {
-        const topology_domains& domains = known_->topologies()[of.within];
+    void list_domains(const topology_requirement& of, reason& made) const {
+        const topology_domains& domains = cluster_->topologies()[of.within];
         made.topology = domains.value().levels[*of.required];
         for (const auto& [path, domain] : domains.of_level(*of.required)) {
             if (!has_volume(domains[domain].nodes, of.vertex))
@@ -231,16 +232,16 @@ private:
             std::vector<vertex_domain> among{{of.vertex, of.within, domain}};
             domain_room& room = made.domains.emplace_back();
             room.name = path.back();
-            room.possible = room_together({}, of.vertex, 0, among);
+            room.possible = room_within_topology({}, of.vertex, 0, among);
             constraints_in_force force;
             force.resources = force.quotas = 0;
-            if (room_together(force, of.vertex, 0, among) < needed_[of.vertex])
+            if (room_within_topology(force, of.vertex, 0, among) < needed_[of.vertex])
                 continue;
             for (const named_constraint& each : listed_) {
                 if (each.code != reason_code::insufficient_resource)
                     continue;
                 force.resources = std::uint64_t{1} << each.kind->value();
-                if (room_together(force, of.vertex, 0, among) < needed_[of.vertex])
+                if (room_within_topology(force, of.vertex, 0, among) < needed_[of.vertex])
                     room.short_of.push_back(*each.kind);
             }
         }
@@ -248,12 +249,12 @@ private:
 
     /// True if some node can use the volumes of some waiting member of the vertex at present.
     [[nodiscard]] bool has_volume(const std::vector<node_index>& nodes, std::size_t vertex) const {
-        constexpr unsigned out_of_reach = obstacle_volume | obstacle_unbound_volume;
+        constexpr unsigned out_of_reach = node_filter_volume | node_filter_unbound_volume;
         return detail::any_of(members_->classes, [&](const auto& each) {
-            const auto& where = known_->constraint_sets()[each.where];
+            const auto& where = cluster_->constraint_sets()[each.where];
             return is_below(*members_->tree, each.role.value(), vertex) &&
                    detail::any_of(nodes, [&](node_index node) {
-                       return (where.obstacles[node.value()] & out_of_reach) == 0;
+                       return (where.failed_filters[node.value()] & out_of_reach) == 0;
                    });
         });
     }
@@ -261,7 +262,7 @@ private:
     /// Sets the least amount of the kind that a choice of members needs, and the amount that is
     /// left.
     void amounts(const named_constraint& what, reason& made) const {
-        const auto& accounts = known_->accounts();
+        const auto& accounts = cluster_->accounts();
         const bool now = scope_ == certificate_scope::free_now;
         detail::sequence<std::size_t> roles;
         detail::sequence<int128> costs;
@@ -276,16 +277,16 @@ private:
         if (const auto least = choices.cheapest(costs, none, waiting))
             made.amount_needed = saturate(least->cost);
         if (what.code == reason_code::quota_exceeded) {
-            const auto top =
-                accounts.queues().tightest(*members_->queue, *what.kind, counted_in(scope_));
+            const auto top = accounts.queues().tightest_ceiling(*members_->queue, *what.kind,
+                                                                counted_in(scope_));
             MUSTER_ASSERT(top, "a quota is a reason only where there is one");
             made.queue = top->at;
-            made.firm = top->firm;
+            made.non_preemptible = top->non_preemptible;
             made.amount_left = top->left;
             return;
         }
         int128 left = 0;
-        for (const node_index node : known_->node_order()) {
+        for (const node_index node : cluster_->node_order()) {
             const auto& from = now ? accounts.free(node) : accounts.allocatable(node);
             left += std::max<std::int64_t>(0, from[*what.kind]);
         }
@@ -295,24 +296,24 @@ private:
     /// Replaces the last reason, a quota that blocks, by one reason for each ceiling that blocks,
     /// the queue's own first. The kind is the only constraint in force.
     void name_each_ceiling(const constraints_in_force& alone, std::vector<reason>& found) {
-        const reason tightest = std::move(found.back());
+        const reason tightest_ceiling = std::move(found.back());
         found.pop_back();
         const std::size_t before = found.size();
-        for (const auto& each : known_->accounts().queues().ceilings(
-                 *members_->queue, *tightest.resource, counted_in(scope_))) {
-            if (each.left >= tightest.amount_needed)
+        for (const auto& each : cluster_->accounts().queues().ceilings(
+                 *members_->queue, *tightest_ceiling.resource, counted_in(scope_))) {
+            if (each.left >= tightest_ceiling.amount_needed)
                 continue;
-            found.push_back(tightest);
+            found.push_back(tightest_ceiling);
             reason& made = found.back();
             made.queue = each.at;
-            made.firm = each.firm;
+            made.non_preemptible = each.non_preemptible;
             made.amount_left = each.left;
             quota_left_ = each.left;
             made.roles = shortages(alone, false);
         }
         quota_left_.reset();
         if (found.size() == before)
-            found.push_back(tightest);
+            found.push_back(tightest_ceiling);
     }
 
     /// Returns the vertices below their own minimum (with `leaves_only`, only roles). For each: how
@@ -326,26 +327,27 @@ private:
                 continue;
             std::vector<vertex_domain> among;
             found.push_back({vertex_index{vertex}, needed_[vertex], held_[vertex],
-                             room_together(force, vertex, 0, among)});
+                             room_within_topology(force, vertex, 0, among)});
         }
         return found;
     }
 
     /// Returns the room for the vertex in the choice of domains that leaves the most.
-    [[nodiscard]] std::int64_t room_together(const constraints_in_force& force, std::size_t vertex,
-                                             std::size_t from,
-                                             std::vector<vertex_domain>& among) const {
+    [[nodiscard]] std::int64_t room_within_topology(const constraints_in_force& force,
+                                                    std::size_t vertex, std::size_t from,
+                                                    std::vector<vertex_domain>& among) const {
         const gang_tree& tree = *members_->tree;
-        for (; from < members_->together.size(); ++from) {
-            const closeness& of = members_->together[from];
+        for (; from < members_->topology.size(); ++from) {
+            const topology_requirement& of = members_->topology[from];
             if (!of.required || !is_below(tree, vertex, of.vertex) ||
                 (force.topologies >> std::min<std::size_t>(from, 63) & 1U) == 0)
                 continue;
             std::int64_t most = 0;
-            for (const auto& way : ways_to_stand(*known_, tree, of, *of.required,
-                                                 scope_ == certificate_scope::free_now, among)) {
+            for (const auto& way :
+                 candidate_domains(*cluster_, tree, of, *of.required,
+                                   scope_ == certificate_scope::free_now, among)) {
                 among.push_back({of.vertex, of.within, way});
-                most = std::max(most, room_together(force, vertex, from + 1, among));
+                most = std::max(most, room_within_topology(force, vertex, from + 1, among));
                 among.pop_back();
             }
             return most;
@@ -423,7 +425,7 @@ private:
         return found;
     }
 
-    const cluster_state<Traits>* known_;
+    const cluster_state<Traits>* cluster_;
     const gang_members<width>* members_;
     const explain_options* options_;
     certificate_scope scope_;
@@ -444,51 +446,51 @@ private:
 /// Adds to a reason about volumes the reasons for which the members would fit no nodes if all of
 /// their volumes were ready. Adds none without a proof.
 template<class Traits>
-void add_beside_volumes(const cluster_state<Traits>& known,
+void add_beside_volumes(const cluster_state<Traits>& cluster,
                         const gang_members<Traits::width>& if_ready, const explain_options& options,
                         certificate_scope scope, std::vector<reason>& found) {
-    std::vector<reason> others = reason_finder<Traits>(known, if_ready, options, scope).find();
+    std::vector<reason> others = reason_finder<Traits>(cluster, if_ready, options, scope).find();
     if (others.empty() || detail::any_of(others, &reason::not_minimal))
         return;
     if (scope == certificate_scope::free_now)
-        for (reason& each : term_reason_finder(known, if_ready).find_contributing())
+        for (reason& each : term_reason_finder(cluster, if_ready).find_contributing())
             others.push_back(std::move(each));
     found.insert(found.end(), std::make_move_iterator(others.begin()),
                  std::make_move_iterator(others.end()));
 }
 
 template<class Traits>
-std::vector<reason> what_stops(const cluster_state<Traits>& known, gang_index which,
+std::vector<reason> what_stops(const cluster_state<Traits>& cluster, gang_index which,
                                const explain_options& options) {
-    auto members = members_of(known, which);
-    const gate at = gate_before_search(known, which, members);
+    auto members = members_of(cluster, which);
+    const gate at = gate_before_search(cluster, which, members);
     if (at != gate::none) {
-        std::vector<reason> found{gate_reason(known, which, members, at)};
+        std::vector<reason> found{gate_reason(cluster, which, members, at)};
         if (at == gate::volumes)
-            add_beside_volumes(known, members_of(known, which, true), options,
+            add_beside_volumes(cluster, members_of(cluster, which, true), options,
                                options.scope.value_or(certificate_scope::free_now), found);
         return found;
     }
-    if (known[which].last.known && known[which].last.at == gate::order)
-        return {gate_reason(known, which, members, gate::order)};
-    const bool never = known[which].last.known && known[which].last.kind == answer::never;
-    const certificate_scope scope =
-        options.scope.value_or(never ? certificate_scope::emptied : certificate_scope::free_now);
+    if (cluster[which].last.is_known && cluster[which].last.at == gate::order)
+        return {gate_reason(cluster, which, members, gate::order)};
+    const bool never = cluster[which].last.is_known && cluster[which].last.kind == answer::never;
+    const certificate_scope scope = options.scope.value_or(never ? certificate_scope::empty_cluster
+                                                                 : certificate_scope::free_now);
     std::optional<held_as_placed<Traits::width>> held;
-    if (scope == certificate_scope::emptied)
+    if (scope == certificate_scope::empty_cluster)
         held.emplace(members);
-    reason_finder<Traits> finder(known, members, options, scope);
+    reason_finder<Traits> finder(cluster, members, options, scope);
     std::vector<reason> found = finder.find();
     if (!found.empty() && scope == certificate_scope::free_now)
-        for (reason& each : term_reason_finder(known, members).find_contributing())
+        for (reason& each : term_reason_finder(cluster, members).find_contributing())
             found.push_back(std::move(each));
     // Terms between members that prove `never` block the gang now as well.
     if (found.empty() && (never || scope == certificate_scope::free_now)) {
-        found = term_reason_finder(known, members).find();
+        found = term_reason_finder(cluster, members).find();
         if (!found.empty())
             return found;
     }
-    if (known[which].last.known && known[which].last.kind == answer::undecided) {
+    if (cluster[which].last.is_known && cluster[which].last.kind == answer::undecided) {
         reason spent;
         spent.code = reason_code::search_budget_spent;
         found.push_back(spent);
@@ -497,10 +499,10 @@ std::vector<reason> what_stops(const cluster_state<Traits>& known, gang_index wh
 }
 
 template<class Traits>
-void add_answered_too_early(const cluster_state<Traits>& known, gang_index which,
+void add_answered_too_early(const cluster_state<Traits>& cluster, gang_index which,
                             std::vector<reason>& found) {
-    const standing& last = known[which].last;
-    if (!found.empty() || !last.known || last.kind == answer::admitted)
+    const last_verdict& last = cluster[which].last;
+    if (!found.empty() || !last.is_known || last.kind == answer::admitted)
         return;
     reason made;
     made.code = reason_code::fits_by_now;
@@ -510,10 +512,10 @@ void add_answered_too_early(const cluster_state<Traits>& known, gang_index which
 } // namespace detail
 
 template<class Traits>
-std::vector<reason> explain(const cluster_state<Traits>& known, gang_index which,
+std::vector<reason> explain(const cluster_state<Traits>& cluster, gang_index which,
                             const explain_options& options) {
-    std::vector<reason> found = detail::what_stops(known, which, options);
-    detail::add_answered_too_early(known, which, found);
+    std::vector<reason> found = detail::what_stops(cluster, which, options);
+    detail::add_answered_too_early(cluster, which, found);
     return found;
 }
 

@@ -20,10 +20,10 @@ template<class Traits>
 class without_reservations {
 public:
     /// O(parts of all reservations).
-    explicit without_reservations(cluster_state<Traits>& known)
-        : known_(&known), lifted_(known.reservations().size(), 1) {
+    explicit without_reservations(cluster_state<Traits>& cluster)
+        : cluster_(&cluster), lifted_(cluster.reservations().size(), 1) {
         for (std::size_t at = 0; at < lifted_.size(); ++at)
-            known.suspend_reservation(at);
+            cluster.suspend_reservation(at);
     }
     without_reservations(const without_reservations&) = delete;
     without_reservations& operator=(const without_reservations&) = delete;
@@ -38,20 +38,20 @@ public:
     /// case.
     [[nodiscard]] std::vector<reason> explain(gang_index which,
                                               const explain_options& options = {}) {
-        std::vector<reason> found = detail::what_stops(*known_, which, options);
+        std::vector<reason> found = detail::what_stops(*cluster_, which, options);
         if (found.empty())
             explain_kept(which, options, found);
-        detail::add_answered_too_early(*known_, which, found);
+        detail::add_answered_too_early(*cluster_, which, found);
         return found;
     }
 
 private:
     void explain_kept(gang_index which, const explain_options& options,
                       std::vector<reason>& found) {
-        const auto& all = known_->reservations();
+        const auto& all = cluster_->reservations();
         for (std::size_t at = 0; at < all.size(); ++at)
             keep(at, all[at].owner.index != which);
-        const auto stopped = [&] { return !detail::what_stops(*known_, which, options).empty(); };
+        const auto stopped = [&] { return !detail::what_stops(*cluster_, which, options).empty(); };
         if (stopped()) {
             reason kept;
             kept.code = reason_code::room_reserved;
@@ -74,10 +74,10 @@ private:
         if (wanted != (lifted_[at] != 0))
             return;
         lifted_[at] = wanted ? 0 : 1;
-        wanted ? known_->resume_reservation(at) : known_->suspend_reservation(at);
+        wanted ? cluster_->resume_reservation(at) : cluster_->suspend_reservation(at);
     }
 
-    cluster_state<Traits>* known_;
+    cluster_state<Traits>* cluster_;
     detail::sequence<char> lifted_;
 };
 

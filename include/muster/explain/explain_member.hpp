@@ -16,7 +16,8 @@ inline namespace v0_1 {
 /// roles are those of the one pod. `fits_by_now` if no constraint blocks the member. If its volumes
 /// are not ready, that comes first, and then what would block it if they were.
 template<class Traits>
-[[nodiscard]] std::vector<reason> explain_member(const cluster_state<Traits>& known, pod_index pod,
+[[nodiscard]] std::vector<reason> explain_member(const cluster_state<Traits>& cluster,
+                                                 pod_index pod,
                                                  const explain_options& options = {});
 
 } // namespace v0_1

@@ -15,8 +15,8 @@
 #include <muster/explain/explain_member.hpp>
 #include <muster/explain/gate_reason.hpp>
 #include <muster/explain/term_reasons.hpp>
-#include <muster/problem/closeness.hpp>
 #include <muster/problem/members.hpp>
+#include <muster/problem/topology_requirement.hpp>
 #include <muster/vocabulary/gang.hpp>
 #include <muster/vocabulary/reason.hpp>
 
@@ -46,11 +46,11 @@ template<std::size_t Width>
         lone.classes.front().role = vertex_index{0};
         lone.classes.front().first = 0;
         lone.classes.front().count = 1;
-        for (closeness of : members.together) {
+        for (topology_requirement of : members.topology) {
             if (!is_below(*members.tree, each.role.value(), of.vertex))
                 continue;
             of.vertex = 0;
-            lone.together.push_back(of);
+            lone.topology.push_back(of);
         }
         return lone;
     }
@@ -60,13 +60,13 @@ template<std::size_t Width>
 } // namespace detail
 
 template<class Traits>
-std::vector<reason> explain_member(const cluster_state<Traits>& known, pod_index pod,
+std::vector<reason> explain_member(const cluster_state<Traits>& cluster, pod_index pod,
                                    const explain_options& options) {
-    const gang_index which = known[pod].gang;
-    const constraints& where = known.where(pod).value;
-    const auto members = members_of(known, which, where.volume_not_ready);
-    if (!queue_takes(known, which))
-        return {detail::gate_reason(known, which, members, gate::queue)};
+    const gang_index which = cluster[pod].gang;
+    const constraints& where = cluster.where(pod).value;
+    const auto members = members_of(cluster, which, where.volume_not_ready);
+    if (!queue_takes(cluster, which))
+        return {detail::gate_reason(cluster, which, members, gate::queue)};
     std::vector<reason> found;
     const auto only = [](reason_code code) {
         reason made;
@@ -83,19 +83,19 @@ std::vector<reason> explain_member(const cluster_state<Traits>& known, pod_index
     const certificate_scope scope = options.scope.value_or(certificate_scope::free_now);
     if (where.volume_not_ready) {
         found = only(reason_code::volume_not_ready);
-        detail::add_beside_volumes(known, *lone, options, scope, found);
+        detail::add_beside_volumes(cluster, *lone, options, scope, found);
     } else {
-        found = detail::reason_finder<Traits>(known, *lone, options, scope).find();
-        detail::term_reason_finder<Traits> by_terms(known, *lone);
+        found = detail::reason_finder<Traits>(cluster, *lone, options, scope).find();
+        detail::term_reason_finder<Traits> by_terms(cluster, *lone);
         for (reason& each : found.empty() ? by_terms.find() : by_terms.find_contributing())
             found.push_back(std::move(each));
     }
     // The numbers are those of the pod. The constraint is the gang's that the pod is bound by.
-    const auto required = detail::find_if(members.together, [&](const closeness& of) {
-        return of.required && is_below(*members.tree, known[pod].role.value(), of.vertex);
+    const auto required = detail::find_if(members.topology, [&](const topology_requirement& of) {
+        return of.required && is_below(*members.tree, cluster[pod].role.value(), of.vertex);
     });
     for (reason& each : found)
-        if (each.together && required != members.together.end())
+        if (each.together && required != members.topology.end())
             each.together = vertex_index{required->vertex};
     return found.empty() ? only(reason_code::fits_by_now) : found;
 }

@@ -20,9 +20,9 @@ namespace detail {
 
 /// Returns the reason for which a gate before the search stopped the gang.
 template<class Traits>
-[[nodiscard]] reason gate_reason(const cluster_state<Traits>& known, gang_index which,
+[[nodiscard]] reason gate_reason(const cluster_state<Traits>& cluster, gang_index which,
                                  const gang_members<Traits::width>& members, gate at) {
-    const auto& group = known[which];
+    const auto& group = cluster[which];
     reason made;
     made.queue = group.queue;
     switch (at) {
@@ -56,13 +56,13 @@ template<class Traits>
         break;
     }
     case gate::queue: {
-        const auto& queue = known[*group.queue];
+        const auto& queue = cluster[*group.queue];
         made.code = !queue.present ? reason_code::queue_unknown
                     : !queue.spec.tenants || !queue.spec.tenants->matches(group.spec.tenant)
                         ? reason_code::queue_forbidden
                         : reason_code::queue_closed;
         if (made.code == reason_code::queue_closed)
-            made.queue = closed_at(known, *group.queue);
+            made.queue = closed_at(cluster, *group.queue);
         break;
     }
     default:

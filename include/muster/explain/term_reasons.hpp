@@ -17,15 +17,15 @@
 #include <muster/index/node_query.hpp>
 #include <muster/index/weights.hpp>
 #include <muster/plan/plan.hpp>
-#include <muster/problem/closeness.hpp>
 #include <muster/problem/members.hpp>
+#include <muster/problem/topology_requirement.hpp>
 #include <muster/vocabulary/reason.hpp>
 
 namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-struct tightest_first {
+struct most_allocated_first {
     template<std::size_t Width>
     [[nodiscard]] constexpr std::int64_t operator()(const placement_weights<Width>& weights,
                                                     const resources<Width>& free,
@@ -40,16 +40,16 @@ class term_reason_finder {
     static constexpr std::size_t width = Traits::width;
 
 public:
-    term_reason_finder(const cluster_state<Traits>& known, const gang_members<width>& members)
-        : known_(&known), members_(&members), accounts_(known.accounts()), into_(accounts_) {}
+    term_reason_finder(const cluster_state<Traits>& cluster, const gang_members<width>& members)
+        : cluster_(&cluster), members_(&members), accounts_(cluster.accounts()), into_(accounts_) {}
 
     /// Of the first member that finds no node, with the nodes that would do otherwise; where terms
     /// stop it nowhere, of the first that they do. They are marked as not minimal: that no order
     /// was found, or the proof for the whole gang, is all that stands behind them.
     [[nodiscard]] std::vector<reason> find() {
-        if (!terms_bear_on(*known_, *members_))
+        if (!terms_bear_on(*cluster_, *members_))
             return {};
-        auto refused = first_refusal(*known_, *members_, into_, tightest_first{});
+        auto refused = first_refusal(*cluster_, *members_, into_, most_allocated_first{});
         if (!refused)
             return {};
         count(*refused, true);
@@ -58,7 +58,7 @@ public:
         if (stopped_.empty()) {
             // Others than those that want for room.
             into_.rollback({});
-            auto other = first_refusal(*known_, *members_, into_, tightest_first{}, true);
+            auto other = first_refusal(*cluster_, *members_, into_, most_allocated_first{}, true);
             if (other)
                 refused = std::move(other);
             count(*refused, false);
@@ -72,16 +72,17 @@ public:
     /// Beside other reasons: those by which the first member that finds no node misses nodes that
     /// have room for it.
     [[nodiscard]] std::vector<reason> find_contributing() {
-        if (!terms_bear_on(*known_, *members_))
+        if (!terms_bear_on(*cluster_, *members_))
             return {};
-        const auto refused = first_refusal(*known_, *members_, into_, tightest_first{});
+        const auto refused = first_refusal(*cluster_, *members_, into_, most_allocated_first{});
         if (!refused)
             return {};
         count(*refused, true);
         std::vector<reason> found = made_of(*refused, reason_kind::contributing);
         // The requirement of the vertex whose members share the volume has its own reason.
         std::erase_if(found, [&](const reason& each) {
-            return each.shares_volume && detail::any_of(members_->together, &closeness::of_volume);
+            return each.shares_volume &&
+                   detail::any_of(members_->topology, &topology_requirement::of_volume);
         });
         return found;
     }
@@ -103,7 +104,7 @@ private:
             const std::int64_t needed =
                 (*members_->tree)[role].min_member - members_->holding[role.value()];
             const auto placed = detail::count_if(into_.placements(), [&](const placement& one) {
-                return (*known_)[one.pod].role == role;
+                return (*cluster_)[one.pod].role == role;
             });
             made.roles.push_back({role, std::max<std::int64_t>(needed, placed + 1),
                                   members_->holding[role.value()], placed});
@@ -115,7 +116,7 @@ private:
     /// True if every required affinity of the class by that label is for a volume that its pods
     /// share.
     [[nodiscard]] bool only_volumes_seek(std::size_t of_class, const std::string& label) const {
-        const auto& where = known_->constraint_sets()[members_->classes[of_class].where].value;
+        const auto& where = cluster_->constraint_sets()[members_->classes[of_class].where].value;
         return where.pods && detail::all_of(where.pods->affinity, [&](const auto& term) {
                    return term.of_volume || term.topology != label;
                });
@@ -123,37 +124,38 @@ private:
 
     void count(const affinity_refusal& refused, bool with_room) {
         const auto& of = members_->classes[refused.member_class];
-        const auto query = query_for(*known_, of.shape, members_->queue_nodes);
+        const auto query = query_for(*cluster_, of.shape, members_->queue_nodes);
         for (const affinity_refusal::place& each : refused.nodes) {
-            if (each.why == pod_obstacle::none ||
+            if (each.why == affinity_violation::none ||
                 (with_room && room_on(into_.accounts(), query, each.node, 1) == 0))
                 continue;
             const reason_code code =
-                each.why == pod_obstacle::affinity                 ? reason_code::affinity_unmet
-                : each.why == pod_obstacle::anti_affinity          ? reason_code::anti_affinity_met
-                : each.why == pod_obstacle::existing_anti_affinity ? reason_code::kept_off_by_others
-                                                                   : reason_code::spread_uneven;
+                each.why == affinity_violation::affinity        ? reason_code::affinity_unmet
+                : each.why == affinity_violation::anti_affinity ? reason_code::anti_affinity_met
+                : each.why == affinity_violation::existing_anti_affinity
+                    ? reason_code::kept_off_by_others
+                    : reason_code::spread_uneven;
             stopping_term& stops = stopped(code, each.topology);
             ++stops.nodes;
-            stops.unlabelled += each.why == pod_obstacle::spread_label ? 1 : 0;
+            stops.unlabelled += each.why == affinity_violation::spread_label ? 1 : 0;
         }
     }
 
     /// Counts all terms, because they stop the gang only together with missing room: the terms of
     /// its members, and the terms of running pods that keep the members off.
     void count_all_terms() {
-        const pod_population& population = known_->population();
+        const pod_population& population = cluster_->population();
         for (const pod_index member : members_->pods) {
-            const pod_record& record = (*known_)[member];
+            const pod_record& record = (*cluster_)[member];
             const identity_index who =
-                population.identity_of(record.labels, (*known_)[record.gang].tenant);
+                population.identity_of(record.labels, (*cluster_)[record.gang].tenant);
             population.for_each_selector(who, [&](selector_index which) {
                 for (const constraint_index where : population.carriers(which))
                     count_repelling(*population.terms(where), which);
             });
         }
         for (const auto& each : members_->classes) {
-            const auto& terms = known_->constraint_sets()[each.where].value.pods;
+            const auto& terms = cluster_->constraint_sets()[each.where].value.pods;
             if (!terms)
                 continue;
             for (const affinity_term& term : terms->affinity)
@@ -167,13 +169,13 @@ private:
     }
 
     void count_repelling(const known_terms& theirs, selector_index which) {
-        if (theirs.standing.empty())
+        if (theirs.counts.empty())
             return;
         for (const known_term& term : theirs.anti_affinity)
             if (term.pods == which)
                 static_cast<void>(
                     stopped(reason_code::kept_off_by_others,
-                            known_->topologies()[term.topology].value().levels.front()));
+                            cluster_->topologies()[term.topology].value().levels.front()));
     }
 
     /// A term that stops members on so many nodes, of which some lack the label of the term.
@@ -195,7 +197,7 @@ private:
         return *at;
     }
 
-    const cluster_state<Traits>* known_;
+    const cluster_state<Traits>* cluster_;
     const gang_members<width>* members_;
     ledger<width> accounts_;
     plan<width> into_;

@@ -18,8 +18,8 @@
 #include <muster/plan/plan.hpp>
 #include <muster/problem/affinity_counts.hpp>
 #include <muster/problem/affinity_members.hpp>
-#include <muster/problem/closeness.hpp>
 #include <muster/problem/members.hpp>
+#include <muster/problem/topology_requirement.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -76,9 +76,9 @@ public:
     };
 
     affinity_board() = default;
-    affinity_board(const cluster_state<Traits>& known, const gang_members<width>& members,
+    affinity_board(const cluster_state<Traits>& cluster, const gang_members<width>& members,
                    plan<width>& into, const any_score<width>& score) {
-        begin(known, members, into, score);
+        begin(cluster, members, into, score);
     }
     affinity_board(const affinity_board&) = delete;
     affinity_board& operator=(const affinity_board&) = delete;
@@ -86,20 +86,21 @@ public:
     /// Starts with a gang of which no member is placed. Keeps the memory. All arguments must
     /// outlive its use; `into` is a plan on the state's own accounts. Pods that the plan vacated
     /// are gone, and so are leaving pods if the plan looks ahead.
-    void begin(const cluster_state<Traits>& known, const gang_members<width>& members,
+    void begin(const cluster_state<Traits>& cluster, const gang_members<width>& members,
                plan<width>& into, const any_score<width>& score) {
-        known_ = &known;
+        cluster_ = &cluster;
         tree_ = members.tree;
         score_ = &score;
-        weights_ = weigh(known.accounts(), known.pods_kind());
-        sorter_.sort(known, members, sorted_);
-        counts_.reset(known, sorted_, {into.looks_ahead(), into.evictions(), into.placements()});
+        weights_ = weigh(cluster.accounts(), cluster.pods_kind());
+        sorter_.sort(cluster, members, sorted_);
+        counts_.reset(cluster, sorted_,
+                      {into.assumes_released(), into.evictions(), into.placements()});
         placed_.begin(members, sorted_.turns, sorted_.classes, into);
         stuck_at_.assign(sorted_.classes.size(), ~std::uint64_t{0});
         bonds_.clear();
         unconfine();
         looks_ = 0;
-        for (const closeness& each : members.together)
+        for (const topology_requirement& each : members.topology)
             if (each.required)
                 know_bond(each);
     }
@@ -128,7 +129,7 @@ public:
         return fits(*from.query.request, accounts().free(node)) && eligible(from.query, node) &&
                confined_.admits(of_class, node) &&
                accounts().claims(node).admits(*from.shape->claims) &&
-               counts_.hindrance(of_class, node).kind == pod_obstacle::none &&
+               counts_.violation_on(of_class, node).kind == affinity_violation::none &&
                (bonds_.empty() || !is_bound_elsewhere(from.role.value(), node));
     }
 
@@ -137,22 +138,22 @@ public:
     void list(std::size_t of_class, sequence<ranked>& into) {
         nodes_.clear();
         into.clear();
-        looks_ += static_cast<std::int64_t>(known_->node_order().size());
-        for (const node_index node : known_->node_order())
+        looks_ += static_cast<std::int64_t>(cluster_->node_order().size());
+        for (const node_index node : cluster_->node_order())
             if (can_take(of_class, node))
                 nodes_.push_back(node);
         if (nodes_.empty())
             return;
         const affinity_class<width>& from = sorted_.classes[of_class];
-        const bool wishes = counts_.has_wishes(of_class);
-        if (wishes)
+        const bool prefers = counts_.has_preferences(of_class);
+        if (prefers)
             scores_.score(counts_, of_class, nodes_);
         node_scores(accounts(), nodes_, from.query, weights_, *score_, rates_);
         for (std::size_t at = 0; at < nodes_.size(); ++at) {
             const node_index node = nodes_[at];
-            into.push_back({node, at,
-                            from.query.where->preference[node.value()] + (wishes ? scores_[at] : 0),
-                            rates_[at]});
+            into.push_back(
+                {node, at, from.query.where->preference[node.value()] + (prefers ? scores_[at] : 0),
+                 rates_[at]});
         }
     }
 
@@ -230,10 +231,10 @@ private:
         return placed_.into().accounts();
     }
 
-    void know_bond(const closeness& of) {
+    void know_bond(const topology_requirement& of) {
         bond made;
         made.vertex = of.vertex;
-        made.within = &known_->topologies()[of.within];
+        made.within = &cluster_->topologies()[of.within];
         made.level = *of.required;
         made.broken = of.held && of.shared <= made.level;
         if (of.held && !made.broken)
@@ -253,7 +254,7 @@ private:
         return false;
     }
 
-    const cluster_state<Traits>* known_ = nullptr;
+    const cluster_state<Traits>* cluster_ = nullptr;
     const gang_tree* tree_ = nullptr;
     const any_score<width>* score_ = nullptr;
     placement_weights<width> weights_;

@@ -23,28 +23,28 @@ inline namespace v0_1 {
 /// terminating pods have left and all nominated pods have started, and then also with the pods that
 /// take promised places. O(members² · terms + nodes · terms).
 template<class Traits>
-[[nodiscard]] bool terms_let_come(const cluster_state<Traits>& known, gang_index which,
+[[nodiscard]] bool terms_let_come(const cluster_state<Traits>& cluster, gang_index which,
                                   bool ahead) {
     constexpr std::size_t width = Traits::width;
-    const auto& group = known[which];
+    const auto& group = cluster[which];
     std::vector<pod_index> coming;
     bool bear = false;
     for (const pod_index member : group.members)
-        if (known[member].awaited() && (ahead || !known[member].promised)) {
+        if (cluster[member].awaited() && (ahead || !cluster[member].migration_target)) {
             coming.push_back(member);
-            bear = bear || detail::terms_bear_on(known, member);
+            bear = bear || detail::terms_bear_on(cluster, member);
         }
     if (!bear)
         return true;
     // A pod that a spread term counts may have to start after the pod with the term.
-    detail::stable_sort(coming, {}, [&](pod_index pod) { return known[pod].turn; });
-    const auto queue_nodes = detail::queue_nodes_of(known, group.queue);
-    const pod_population& population = known.population();
+    detail::stable_sort(coming, {}, [&](pod_index pod) { return cluster[pod].turn; });
+    const auto queue_nodes = detail::queue_nodes_of(cluster, group.queue);
+    const pod_population& population = cluster.population();
     detail::affinity_members<width> alike;
     std::map<std::pair<shape_index, identity_index>, std::size_t> class_of;
     detail::sequence<std::size_t> classes;
     for (const pod_index pod : coming) {
-        const auto& record = known[pod];
+        const auto& record = cluster[pod];
         const identity_index who = population.identity_of(record.labels, group.tenant);
         const auto [found, fresh] = class_of.try_emplace({record.shape, who}, alike.classes.size());
         classes.push_back(found->second);
@@ -53,20 +53,21 @@ template<class Traits>
         detail::affinity_class<width>& made = alike.classes.add();
         made.role = record.role;
         made.identity = who;
-        made.query = detail::query_for(known, record.shape, queue_nodes);
-        made.terms = population.terms(known.shapes()[record.shape].where);
+        made.query = detail::query_for(cluster, record.shape, queue_nodes);
+        made.terms = population.terms(cluster.shapes()[record.shape].where);
         if (made.terms)
             made.values = &*made.query.where->value.pods;
     }
-    detail::affinity_counts<Traits> counts(known, alike, {ahead, coming, {}});
+    detail::affinity_counts<Traits> counts(cluster, alike, {ahead, coming, {}});
     // Pods that need other pods first are placed after these.
     detail::sequence<char> stands(coming.size(), 0);
     std::size_t left = coming.size();
     for (bool more = true; more && left > 0;) {
         more = false;
         for (std::size_t at = 0; at < coming.size(); ++at) {
-            const node_index node = *known[coming[at]].node;
-            if (stands[at] || counts.hindrance(classes[at], node).kind != pod_obstacle::none)
+            const node_index node = *cluster[coming[at]].node;
+            if (stands[at] ||
+                counts.violation_on(classes[at], node).kind != affinity_violation::none)
                 continue;
             counts.place(classes[at], node, 1);
             stands[at] = 1;

@@ -34,14 +34,14 @@ public:
     static constexpr std::size_t width = Traits::width;
 
     /// Starts with a gang of which no member is placed. Keeps the memory. See `affinity_board`.
-    void begin(const cluster_state<Traits>& known, const gang_members<width>& members,
+    void begin(const cluster_state<Traits>& cluster, const gang_members<width>& members,
                plan<width>& into, const any_score<width>& score) {
-        known_ = &known;
+        cluster_ = &cluster;
         tree_ = members.tree;
         shapes_ = members.classes.data();
-        board_.begin(known, members, into, score);
+        board_.begin(cluster, members, into, score);
         walk_.begin(*tree_);
-        most_looks_ = 0;
+        max_looks_ = 0;
         holding_ = &members.holding;
         frames_.clear();
     }
@@ -74,7 +74,7 @@ public:
     /// node looked at.
     [[nodiscard]] bool meet_minima_otherwise(std::int64_t& steps) {
         const std::int64_t before = board_.looks();
-        most_looks_ = before + steps;
+        max_looks_ = before + steps;
         const bool met = try_orders() || search();
         steps -= board_.looks() - before;
         return met;
@@ -82,7 +82,7 @@ public:
 
     /// Places what is left, best effort and as much of it as is wished: further members of
     /// subgroups that are met, and whole subgroups that are not yet.
-    void place_surplus(surplus_wish wish) { walk_.place_surplus(wish); }
+    void place_surplus(surplus_request wanted) { walk_.place_surplus(wanted); }
 
     /// The waiting members and their terms.
     [[nodiscard]] const affinity_members<width>& members() const noexcept {
@@ -98,7 +98,7 @@ private:
     using board = affinity_board<Traits>;
     using ranked = typename board::ranked;
 
-    [[nodiscard]] bool has_steps() const noexcept { return board_.looks() < most_looks_; }
+    [[nodiscard]] bool has_steps() const noexcept { return board_.looks() < max_looks_; }
 
     /// The next of that class of `gang_members` that the node can take now.
     [[nodiscard]] bool place_one_of(std::size_t shape, node_index node) {
@@ -155,7 +155,7 @@ private:
         list_pulls();
         tries_.clear();
         for (const pull& each : pulls_)
-            add_tries(known_->topologies()[each.label], 0, each.whom);
+            add_tries(cluster_->topologies()[each.label], 0, each.whom);
         const auto& classes = board_.members().classes;
         for (const auto& each : board_.bonds()) {
             below_.assign(classes.size(), 0);
@@ -188,18 +188,18 @@ private:
         pulls_.clear();
         for (std::size_t at = 0; at < classes; ++at)
             for (const topology_index by : board_.counts().pulls(at)) {
-                auto known = detail::find(pulls_, by, &pull::label);
-                if (known == pulls_.end()) {
+                auto cluster = detail::find(pulls_, by, &pull::label);
+                if (cluster == pulls_.end()) {
                     pull& made = pulls_.add();
                     made.label = by;
                     made.whom.assign(classes, 0);
-                    known = pulls_.end() - 1;
+                    cluster = pulls_.end() - 1;
                 }
-                known->whom[at] = 1;
+                cluster->whom[at] = 1;
             }
         std::sort(pulls_.begin(), pulls_.end(), [&](const pull& lhs, const pull& rhs) {
-            return known_->topologies()[lhs.label].value().levels <
-                   known_->topologies()[rhs.label].value().levels;
+            return cluster_->topologies()[lhs.label].value().levels <
+                   cluster_->topologies()[rhs.label].value().levels;
         });
     }
 
@@ -215,13 +215,13 @@ private:
 
     // ---- search --------------------------------------------------------------------------------
 
-    static constexpr std::size_t most_searched = 64;
-    static constexpr std::size_t most_remembered = std::size_t{1} << 15;
+    static constexpr std::size_t max_searched = 64;
+    static constexpr std::size_t max_remembered = std::size_t{1} << 15;
 
     /// Searches with backtracking. What may follow depends on which members stand where and not on
     /// the order in which they were placed, so no set of placements is tried twice.
     [[nodiscard]] bool search() {
-        if (board_.members().turns.size() > most_searched)
+        if (board_.members().turns.size() > max_searched)
             return false;
         for (const bool helpers : {false, true}) {
             seen_.clear();
@@ -300,15 +300,15 @@ private:
         for (const auto& each : board_.placed().steps())
             picture_.push_back(static_cast<std::uint64_t>(each.which) << 32U | each.node.value());
         detail::sort(picture_);
-        return seen_.size() == most_remembered ? !seen_.contains(picture_) : seen_.insert(picture_);
+        return seen_.size() == max_remembered ? !seen_.contains(picture_) : seen_.insert(picture_);
     }
 
-    const cluster_state<Traits>* known_ = nullptr;
+    const cluster_state<Traits>* cluster_ = nullptr;
     const gang_tree* tree_ = nullptr;
     const member_class<width>* shapes_ = nullptr;
     board board_;
     tree_walk<board> walk_{board_};
-    std::int64_t most_looks_ = 0;
+    std::int64_t max_looks_ = 0;
     /// Per vertex (leaves only): members that held before.
     const detail::sequence<std::int64_t>* holding_ = nullptr;
     // Scratch, kept from one gang to the next.

@@ -18,8 +18,8 @@
 #include <muster/index/weights.hpp>
 #include <muster/plan/plan.hpp>
 #include <muster/policy/domain_order_concept.hpp>
-#include <muster/problem/closeness.hpp>
 #include <muster/problem/members.hpp>
+#include <muster/problem/topology_requirement.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -58,10 +58,10 @@ class domain_choices {
 public:
     static constexpr std::size_t none = ~std::size_t{0};
 
-    void begin(const cluster_state<Traits>& known, const gang_members<width>& members) {
-        known_ = &known;
+    void begin(const cluster_state<Traits>& cluster, const gang_members<width>& members) {
+        cluster_ = &cluster;
         members_ = &members;
-        chosen_.assign(members.together.size(), {});
+        chosen_.assign(members.topology.size(), {});
     }
 
     [[nodiscard]] bool any() const noexcept { return !chosen_.empty(); }
@@ -85,7 +85,7 @@ public:
             if (chosen_[at].shape == form::nowhere)
                 return false;
             if (chosen_[at].shape == form::domain)
-                into.push_back({members_->together[at].vertex, members_->together[at].within,
+                into.push_back({members_->topology[at].vertex, members_->topology[at].within,
                                 chosen_[at].domain});
         }
         return true;
@@ -97,14 +97,14 @@ public:
     void list(std::size_t at, const domain_sum<width>& least, node_finder<Traits>& finder,
               const any_domain_order& order, sequence<chosen_domain>& into) {
         into.clear();
-        const closeness& of = members_->together[at];
-        static_cast<void>(confine(members_->together[at].vertex, among_));
+        const topology_requirement& of = members_->topology[at];
+        static_cast<void>(confine(members_->topology[at].vertex, among_));
         const std::size_t last = of.required.value_or(0);
         const std::size_t finest = std::max(last, of.preferred.value_or(last));
         for (std::size_t level = finest + 1; level-- > last;) {
             const bool must = of.required && level == last;
             listed_.clear();
-            list_ways_to_stand(*known_, *members_->tree, of, level, true, among_, ways_);
+            list_candidate_domains(*cluster_, *members_->tree, of, level, true, among_, ways_);
             for (const auto& way : ways_) {
                 if (way)
                     offer(of.within, *way, least, finder);
@@ -129,10 +129,10 @@ public:
         for (std::size_t at = 0; at < chosen_.size(); ++at) {
             if (chosen_[at].shape != form::open)
                 continue;
-            closeness of = members_->together[at];
+            topology_requirement of = members_->topology[at];
             for (const placement& one : placed)
-                if (concerns(at, (*known_)[one.pod].role.value()))
-                    of.hold(*known_, one.node);
+                if (concerns(at, (*cluster_)[one.pod].role.value()))
+                    of.hold(*cluster_, one.node);
             if (!of.held)
                 continue;
             const std::size_t last = of.required.value_or(0);
@@ -146,14 +146,15 @@ public:
 
     /// Carries what is decided, and what is open yet, over to a subgroup cut out at `vertex`: what
     /// is required of it and what stands above it.
-    void cut(std::size_t vertex, subgroup<width>& part, std::vector<vertex_domain>& among) const {
+    void restrict_to(std::size_t vertex, subgroup<width>& part,
+                     std::vector<vertex_domain>& among) const {
         for (std::size_t at = 0; at < chosen_.size(); ++at) {
-            closeness of = members_->together[at];
+            topology_requirement of = members_->topology[at];
             if (!concerns(at, vertex) && part.places[of.vertex] == subgroup<width>::outside)
                 continue;
             of.vertex = concerns(at, vertex) ? 0 : part.places[of.vertex];
             if (chosen_[at].shape == form::open)
-                part.members.together.push_back(of);
+                part.members.topology.push_back(of);
             else if (chosen_[at].shape != form::anywhere)
                 among.push_back({of.vertex, of.within,
                                  chosen_[at].shape == form::domain
@@ -166,7 +167,7 @@ public:
     [[nodiscard]] bool widen() {
         bool any = false;
         for (std::size_t at = 0; at < chosen_.size(); ++at) {
-            const closeness& of = members_->together[at];
+            const topology_requirement& of = members_->topology[at];
             if (chosen_[at].shape != form::domain ||
                 (of.required && chosen_[at].level <= *of.required))
                 continue;
@@ -175,7 +176,7 @@ public:
                 chosen_[at].shape = form::anywhere;
                 continue;
             }
-            const topology_domains& domains = known_->topologies()[of.within];
+            const topology_domains& domains = cluster_->topologies()[of.within];
             chosen_[at].level = *of.required;
             chosen_[at].domain =
                 *domains.find(domains[chosen_[at].domain].nodes.front(), *of.required);
@@ -192,22 +193,22 @@ private:
 
     /// The vertex stands at or below the one that is to stand together.
     [[nodiscard]] bool concerns(std::size_t at, std::size_t vertex) const {
-        return is_below(*members_->tree, vertex, members_->together[at].vertex);
+        return is_below(*members_->tree, vertex, members_->topology[at].vertex);
     }
 
-    void choose_at(std::size_t at, const closeness& of, std::size_t level) {
+    void choose_at(std::size_t at, const topology_requirement& of, std::size_t level) {
         chosen_[at] = {form::domain, level,
-                       *known_->topologies()[of.within].find(of.witness, level)};
+                       *cluster_->topologies()[of.within].find(of.witness, level)};
     }
 
     void offer(topology_index within, domain_index domain, const domain_sum<width>& least,
                node_finder<Traits>& finder) {
-        const domain_sum<width>& sum = finder.free_in(*known_, within, domain);
+        const domain_sum<width>& sum = finder.free_in(*cluster_, within, domain);
         for (std::size_t column = 0; column < width; ++column)
             if (least.free[column] > 0 && least.free[column] > sum.free[column])
                 return;
         entry made;
-        made.rank.nodes = known_->topologies()[within][domain].nodes.size();
+        made.rank.nodes = cluster_->topologies()[within][domain].nodes.size();
         for (std::size_t column = 0; column < width; ++column)
             made.rank.free += sum.free[column] * finder.weights().per_unit[column];
         made.place = listed_.size();
@@ -215,7 +216,7 @@ private:
         listed_.push_back(made);
     }
 
-    const cluster_state<Traits>* known_ = nullptr;
+    const cluster_state<Traits>* cluster_ = nullptr;
     const gang_members<width>* members_ = nullptr;
     sequence<chosen_domain> chosen_;
     std::vector<vertex_domain> among_;

@@ -24,11 +24,11 @@
 #include <muster/plan/plan.hpp>
 #include <muster/policy/domain_order_concept.hpp>
 #include <muster/policy/surplus_concept.hpp>
-#include <muster/problem/closeness.hpp>
 #include <muster/problem/fit_problem.hpp>
 #include <muster/problem/members.hpp>
 #include <muster/problem/quota_room.hpp>
 #include <muster/problem/steady_list.hpp>
+#include <muster/problem/topology_requirement.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -50,22 +50,22 @@ public:
 
     /// The gang to place from here on; all arguments must outlive that. `into` is a plan on the
     /// state's own accounts. O(vertices + classes + members).
-    void begin(const cluster_state<Traits>& known, const gang_members<width>& members,
+    void begin(const cluster_state<Traits>& cluster, const gang_members<width>& members,
                plan<width>& into, node_finder<Traits>& finder) {
-        known_ = &known;
+        cluster_ = &cluster;
         members_ = &members;
         finder_ = &finder;
         finder.serve(members.spec);
         others_ = into.size();
         placed_.begin(members, members.turns, members.classes, into);
-        domains_.begin(known, members);
+        domains_.begin(cluster, members);
         walk_.begin(*members.tree);
         stopped_by_.reset();
         ways_.clear();
     }
 
     /// For gangs on which terms between pods bear.
-    [[nodiscard]] auto& among_pods() noexcept { return among_pods_; }
+    [[nodiscard]] auto& with_pod_affinity() noexcept { return affinity_placer_; }
 
     /// The class for which, before anything was placed, less room than wanted was found, and how
     /// much: known when the finder finds all there is.
@@ -89,7 +89,7 @@ public:
 
     /// Places what is left once the minima are met, best effort: further members of subgroups that
     /// are met, and whole subgroups that are not yet.
-    void place_surplus(surplus_wish wish = {}) { walk_.place_surplus(wish); }
+    void place_surplus(surplus_request wanted = {}) { walk_.place_surplus(wanted); }
 
 private:
     // ---- the board -----------------------------------------------------------------------------
@@ -146,7 +146,7 @@ private:
     /// Members of a subgroup that differ may fit though the order of their turns does not get
     /// there; were that left undecided, less room could serve where more did not.
     [[nodiscard]] bool search_for(std::size_t vertex) {
-        return subgroups_.run(*known_, *members_, vertex, placed_.held(), placed_.used(),
+        return subgroups_.run(*cluster_, *members_, vertex, placed_.held(), placed_.used(),
                               domains_) &&
                put_all(subgroups_.problem(), subgroups_.counts(), subgroups_.classes());
     }
@@ -223,34 +223,34 @@ private:
     [[nodiscard]] std::int64_t find(const member_class<width>& from, std::int64_t want, bool& all) {
         all = finder_->exhaustive();
         if (!domains_.any())
-            return finder_->find(*known_, from.shape, members_->queue_nodes, want, runs_);
+            return finder_->find(*cluster_, from.shape, members_->queue_nodes, want, runs_);
         if (!domains_.confine(from.role.value(), among_)) {
             all = true;
             return 0;
         }
         if (among_.empty())
-            return finder_->find(*known_, from.shape, members_->queue_nodes, want, runs_);
+            return finder_->find(*cluster_, from.shape, members_->queue_nodes, want, runs_);
         // The last of them is the nearest above the role, and mostly lies in the others.
         const vertex_domain last = among_.back();
         among_.pop_back();
         all = fills_nodes(finder_->score());
         return scan_.find(
-            *known_, finder_->weights(), finder_->score(),
-            known_->topologies()[last.within][*last.domain].nodes,
+            *cluster_, finder_->weights(), finder_->score(),
+            cluster_->topologies()[last.within][*last.domain].nodes,
             [&](node_index node) {
-                return admits(*known_, *members_->tree, among_, from.role.value(), node);
+                return admits(*cluster_, *members_->tree, among_, from.role.value(), node);
             },
             from.shape, members_->queue_nodes, members_->spec, want, runs_);
     }
 
-    const cluster_state<Traits>* known_ = nullptr;
+    const cluster_state<Traits>* cluster_ = nullptr;
     const gang_members<width>* members_ = nullptr;
     node_finder<Traits>* finder_ = nullptr;
     /// Placements in the plan when the gang's began.
     std::size_t others_ = 0;
     detail::placed_members<width> placed_;
     detail::tree_walk<placer> walk_{*this};
-    detail::affinity_placer<Traits> among_pods_;
+    detail::affinity_placer<Traits> affinity_placer_;
     /// Every choice is noted as a step.
     detail::domain_choices<Traits> domains_;
     any_domain_order order_ = detail::listed_domains{};

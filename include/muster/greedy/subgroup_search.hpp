@@ -29,23 +29,23 @@ public:
     /// Whether the subgroup at `vertex` fits, where `counts` hold per leaf, `used` of each class
     /// are placed and domains are chosen so; false too when its members do not differ, or the steps
     /// ended first.
-    [[nodiscard]] bool run(const cluster_state<Traits>& known, const gang_members<width>& whole,
+    [[nodiscard]] bool run(const cluster_state<Traits>& cluster, const gang_members<width>& whole,
                            std::size_t vertex, const detail::sequence<std::int64_t>& counts,
                            const detail::sequence<std::size_t>& used,
                            const domain_choices<Traits>& domains) {
-        cut_subgroup(whole, vertex, counts, used, part_);
+        extract_subgroup(whole, vertex, counts, used, part_);
         if (part_.classes.size() < 2)
             return false;
         constexpr auto now = certificate_scope::free_now;
         in_domains_ = domains.any();
         if (!in_domains_) {
-            pose(known, part_.members, now, {}, {}, problem_);
-            return search_.run(problem_, most_steps) == fit_outcome::fits;
+            pose(cluster, part_.members, now, {}, {}, problem_);
+            return search_.run(problem_, max_steps) == fit_outcome::fits;
         }
         among_.clear();
-        domains.cut(vertex, part_, among_);
-        std::int64_t steps = most_steps;
-        return within_.run(known, part_.members, now, {}, search_, steps, among_) ==
+        domains.restrict_to(vertex, part_, among_);
+        std::int64_t steps = max_steps;
+        return within_.run(cluster, part_.members, now, {}, search_, steps, among_) ==
                fit_outcome::fits;
     }
 
@@ -61,7 +61,7 @@ public:
     }
 
 private:
-    static constexpr std::int64_t most_steps = std::int64_t{1} << 18;
+    static constexpr std::int64_t max_steps = std::int64_t{1} << 18;
 
     subgroup<width> part_;
     fit_problem<width> problem_;

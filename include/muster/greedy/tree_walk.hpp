@@ -11,7 +11,7 @@
 #include <muster/policy/surplus_concept.hpp>
 #include <muster/resource/share.hpp>
 #include <muster/vocabulary/gang.hpp>
-#include <muster/vocabulary/tree_standing.hpp>
+#include <muster/vocabulary/subtree_status.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -52,21 +52,21 @@ public:
 
     /// Places what is left of a gang whose minima are met, best effort: further members of
     /// subgroups that are met, and whole subgroups that are not yet.
-    void place_surplus(surplus_wish wish) {
+    void place_surplus(surplus_request wanted) {
         const std::int64_t before = placed().count();
         do {
-            if (wish == surplus_wish{} && !Board::room_may_come)
+            if (wanted == surplus_request{} && !Board::room_may_come)
                 place_all(0);
             else
-                while (placed().count() - before < wish.most && place_one_more(0, wish.level)) {
+                while (placed().count() - before < wanted.most && place_one_more(0, wanted.level)) {
                 }
         } while (board_->widen());
     }
 
     /// The minima are met, and every subgroup with a member placed counts.
     [[nodiscard]] bool is_goal(const detail::sequence<std::int64_t>& holding) {
-        stand(*tree_, placed().held(), standing_);
-        if (!standing_.met[0])
+        evaluate(*tree_, placed().held(), status_);
+        if (!status_.met[0])
             return false;
         for (std::size_t leaf = 0; leaf < holding.size(); ++leaf)
             if (placed().held()[leaf] > holding[leaf] && !counts_for(leaf, 0))
@@ -165,7 +165,7 @@ private:
     /// some. The children that it needs are met.
     [[nodiscard]] bool place_below(std::size_t vertex, std::int64_t most) {
         if (!flat_)
-            stand(*tree_, placed().held(), standing_);
+            evaluate(*tree_, placed().held(), status_);
         for (const std::size_t leaf : order_)
             if (tree_->is_leaf(leaf) && (flat_ || counts_for(leaf, vertex)) &&
                 place_next(leaf, most) > 0)
@@ -192,7 +192,7 @@ private:
             return place_next(vertex, 1) > 0;
         // Above those of the vertices above this one.
         const std::size_t first = children_.size();
-        add_children_by_need(*tree_, placed().held(), vertex, level, standing_, children_);
+        add_children_by_need(*tree_, placed().held(), vertex, level, status_, children_);
         const std::size_t last = children_.size();
         bool more = false;
         for (std::size_t at = first; at < last && !more; ++at) {
@@ -206,19 +206,19 @@ private:
 
     /// Asked of a vertex that may stay unmet, or once the whole gang is met.
     [[nodiscard]] bool is_met(std::size_t vertex) {
-        return flat_ || stand(*tree_, placed().held(), standing_).met[vertex] != 0;
+        return flat_ || evaluate(*tree_, placed().held(), status_).met[vertex] != 0;
     }
 
     /// The members that count at a vertex of which all that it needs are met.
     [[nodiscard]] std::int64_t count_at(std::size_t vertex) {
         const auto& held = placed().held();
         return flat_ ? std::accumulate(held.begin(), held.end(), std::int64_t{0})
-                     : stand(*tree_, held, standing_).counts[vertex];
+                     : evaluate(*tree_, held, status_).counts[vertex];
     }
 
-    /// Members of the leaf count at the vertex above it, as of the last `stand`.
+    /// Members of the leaf count at the vertex above it, as of the last `evaluate`.
     [[nodiscard]] bool counts_for(std::size_t leaf, std::size_t vertex) const {
-        while (leaf > vertex && standing_.met[leaf])
+        while (leaf > vertex && status_.met[leaf])
             leaf = (*tree_)[leaf].parent;
         return leaf == vertex;
     }
@@ -228,7 +228,7 @@ private:
     bool flat_ = false;
     detail::sequence<std::size_t> order_;
     // Scratch, kept from one gang to the next.
-    tree_standing standing_;
+    subtree_status status_;
     sequence<std::pair<share, std::size_t>> children_;
 };
 

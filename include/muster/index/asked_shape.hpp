@@ -9,7 +9,7 @@
 
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
-#include <muster/index/emptied_room.hpp>
+#include <muster/index/empty_cluster_room.hpp>
 #include <muster/resource/resources.hpp>
 #include <muster/vocabulary/constraints.hpp>
 
@@ -20,7 +20,7 @@ namespace detail {
 /// A shape under a queue's node selector, as the index is asked about it.
 template<std::size_t Width, class Query>
 struct asked_shape {
-    static constexpr std::int64_t unknown = emptied_room::unknown;
+    static constexpr std::int64_t unknown = empty_cluster_room::unknown;
     static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
     shape_index shape;
@@ -33,7 +33,7 @@ struct asked_shape {
     const node_claims* claims = nullptr;
     std::int64_t room = unknown;
     bool remembered = false;
-    emptied_room emptied;
+    empty_cluster_room when_empty;
     std::uint32_t next = none;
 };
 

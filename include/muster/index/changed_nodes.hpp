@@ -19,7 +19,7 @@ public:
     struct before {
         node_index node;
         /// False for a node that was not what it is.
-        bool known = true;
+        bool is_known = true;
         resources<Width> free;
     };
 

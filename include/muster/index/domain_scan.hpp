@@ -30,14 +30,14 @@ public:
     /// among those for which `admits(node)`. O(nodes × width), and O(log nodes) for each that it
     /// names.
     template<class Admits>
-    std::int64_t find(const cluster_state<Traits>& known, const placement_weights<width>& weights,
+    std::int64_t find(const cluster_state<Traits>& cluster, const placement_weights<width>& weights,
                       const any_score<width>& score, std::span<const node_index> nodes,
                       const Admits& admits, shape_index shape,
                       std::optional<constraint_index> queue_nodes, const gang<queue_index>* of,
                       std::int64_t want, detail::sequence<node_run>& into) {
-        auto query = detail::query_for(known, shape, queue_nodes);
+        auto query = detail::query_for(cluster, shape, queue_nodes);
         query.of = of;
-        const auto& accounts = known.accounts();
+        const auto& accounts = cluster.accounts();
         found_.clear();
         for (std::size_t place = 0; place < nodes.size(); ++place) {
             const node_index node = nodes[place];

@@ -30,11 +30,11 @@ struct domain_sum {
 
 /// The sum of a domain, its nodes looked at. O(nodes of the domain × width).
 template<class Traits>
-[[nodiscard]] domain_sum<Traits::width> sum_of(const cluster_state<Traits>& known,
+[[nodiscard]] domain_sum<Traits::width> sum_of(const cluster_state<Traits>& cluster,
                                                topology_index within, domain_index domain) {
     domain_sum<Traits::width> sum;
-    for (const node_index node : known.topologies()[within][domain].nodes)
-        sum.add(known.accounts().free(node), 1);
+    for (const node_index node : cluster.topologies()[within][domain].nodes)
+        sum.add(cluster.accounts().free(node), 1);
     return sum;
 }
 
@@ -49,10 +49,10 @@ class domain_sums {
 public:
     /// The sum of a domain, as of the last change that was followed. O(1), and O(nodes × levels)
     /// when a topology is new.
-    [[nodiscard]] const domain_sum<width>& operator()(const cluster_state<Traits>& known,
+    [[nodiscard]] const domain_sum<width>& operator()(const cluster_state<Traits>& cluster,
                                                       topology_index within, domain_index domain) {
-        if (!asked_ || changes_ != known.topologies().changes())
-            rebuild(known);
+        if (!asked_ || changes_ != cluster.topologies().changes())
+            rebuild(cluster);
         return sums_[within.value()][domain.value()];
     }
 
@@ -61,21 +61,21 @@ public:
 
     /// What is free on the node changed, or where it stands. O(levels × width), and O(1)
     /// before the first query.
-    void follow(const cluster_state<Traits>& known, node_index node, bool moved) {
+    void follow(const cluster_state<Traits>& cluster, node_index node, bool moved) {
         if (!asked_)
             return;
-        if (changes_ != known.topologies().changes())
+        if (changes_ != cluster.topologies().changes())
             return clear();
         if (node.value() >= counted_.size())
-            counted_.resize(known.accounts().nodes());
+            counted_.resize(cluster.accounts().nodes());
         resources<width>& before = counted_[node.value()];
-        const resources<width>& now = known.accounts().free(node);
+        const resources<width>& now = cluster.accounts().free(node);
         if (moved) {
-            count(known, node, before, -1, true);
-            count(known, node, now, 1, false);
+            count(cluster, node, before, -1, true);
+            count(cluster, node, now, 1, false);
         } else {
             for (std::size_t row = 0; row < sums_.size(); ++row)
-                for (const std::uint32_t at : places_of(row, node, known))
+                for (const std::uint32_t at : places_of(row, node, cluster))
                     if (at != nowhere) {
                         sums_[row][at].add(before, -1);
                         sums_[row][at].add(now, 1);
@@ -87,35 +87,35 @@ public:
 private:
     static constexpr std::uint32_t nowhere = ~std::uint32_t{0};
 
-    void rebuild(const cluster_state<Traits>& known) {
+    void rebuild(const cluster_state<Traits>& cluster) {
         asked_ = true;
-        changes_ = known.topologies().changes();
-        const std::size_t rows = known.topologies().size();
+        changes_ = cluster.topologies().changes();
+        const std::size_t rows = cluster.topologies().size();
         sums_.assign(rows, {});
         places_.assign(rows, {});
-        counted_.assign(known.accounts().nodes(), {});
-        for (const node_index node : known.node_order()) {
-            counted_[node.value()] = known.accounts().free(node);
-            count(known, node, counted_[node.value()], 1, false);
+        counted_.assign(cluster.accounts().nodes(), {});
+        for (const node_index node : cluster.node_order()) {
+            counted_[node.value()] = cluster.accounts().free(node);
+            count(cluster, node, counted_[node.value()], 1, false);
         }
     }
 
     /// The domains into which the node was counted, level by level.
     [[nodiscard]] std::span<std::uint32_t> places_of(std::size_t row, node_index node,
-                                                     const cluster_state<Traits>& known) {
-        const std::size_t levels = known.topologies()[topology_index{row}].levels();
+                                                     const cluster_state<Traits>& cluster) {
+        const std::size_t levels = cluster.topologies()[topology_index{row}].levels();
         if (places_[row].size() < (node.value() + 1) * levels)
-            places_[row].resize(known.accounts().nodes() * levels, nowhere);
+            places_[row].resize(cluster.accounts().nodes() * levels, nowhere);
         return {places_[row].data() + node.value() * levels, levels};
     }
 
-    void count(const cluster_state<Traits>& known, node_index node, const resources<width>& amount,
-               int sign, bool as_before) {
+    void count(const cluster_state<Traits>& cluster, node_index node,
+               const resources<width>& amount, int sign, bool as_before) {
         for (std::size_t row = 0; row < sums_.size(); ++row) {
-            const topology_domains& domains = known.topologies()[topology_index{row}];
+            const topology_domains& domains = cluster.topologies()[topology_index{row}];
             if (sums_[row].size() < domains.size())
                 sums_[row].resize(domains.size());
-            const std::span<std::uint32_t> places = places_of(row, node, known);
+            const std::span<std::uint32_t> places = places_of(row, node, cluster);
             for (std::size_t level = 0; level < places.size(); ++level) {
                 if (!as_before) {
                     const auto now = domains.find(node, level);

@@ -31,8 +31,8 @@ public:
 
     /// Takes notice of what changed since the last call.
     template<class Traits>
-    void catch_up(cluster_state<Traits>& known) {
-        weights_ = weigh(known.accounts(), known.pods_kind());
+    void catch_up(cluster_state<Traits>& cluster) {
+        weights_ = weigh(cluster.accounts(), cluster.pods_kind());
     }
 
     /// The pods to be found nodes for are of this gang from here on, for scores that look at it.
@@ -41,37 +41,38 @@ public:
     /// Appends nodes for up to `want` pods of the shape, the best first, and returns for how many:
     /// 0 when no node has room. O(nodes × width).
     template<class Traits>
-    std::int64_t find(const cluster_state<Traits>& known, shape_index shape,
+    std::int64_t find(const cluster_state<Traits>& cluster, shape_index shape,
                       std::optional<constraint_index> queue_nodes, std::int64_t want,
                       detail::sequence<node_run>& into) {
-        auto query = detail::query_for(known, shape, queue_nodes);
+        auto query = detail::query_for(cluster, shape, queue_nodes);
         query.of = of_;
-        const auto best = best_node(known.accounts(), known.node_order(), query, weights_, score_);
+        const auto best =
+            best_node(cluster.accounts(), cluster.node_order(), query, weights_, score_);
         if (!best)
             return 0;
         std::int64_t count = 1;
         if (fills_nodes(score_))
-            count = detail::room_on(known.accounts(), query, *best, want);
+            count = detail::room_on(cluster.accounts(), query, *best, want);
         into.push_back({*best, count});
         return count;
     }
 
     /// What is free in a domain. O(nodes of the domain × width).
     template<class Traits>
-    [[nodiscard]] domain_sum<Width> free_in(const cluster_state<Traits>& known,
+    [[nodiscard]] domain_sum<Width> free_in(const cluster_state<Traits>& cluster,
                                             topology_index within, domain_index domain) const {
-        return sum_of(known, within, domain);
+        return sum_of(cluster, within, domain);
     }
 
     /// For how many pods of the shape all nodes together have room, at most `want`. O(nodes ×
     /// width).
     template<class Traits>
-    std::int64_t room(const cluster_state<Traits>& known, shape_index shape,
+    std::int64_t room(const cluster_state<Traits>& cluster, shape_index shape,
                       std::optional<constraint_index> queue_nodes, std::int64_t want) {
-        const auto query = detail::query_for(known, shape, queue_nodes);
+        const auto query = detail::query_for(cluster, shape, queue_nodes);
         std::int64_t sum = 0;
-        for (const node_index node : known.node_order()) {
-            sum += detail::room_on(known.accounts(), query, node, want - sum);
+        for (const node_index node : cluster.node_order()) {
+            sum += detail::room_on(cluster.accounts(), query, node, want - sum);
             if (sum >= want)
                 break;
         }

@@ -48,16 +48,16 @@ public:
     /// one finder per state. The state must stay where it is until the next call. O(log nodes) for
     /// a node whose amounts changed, O(predicates + shapes) more for one whose properties did, and
     /// O(nodes · log nodes) when the cluster's weights changed or labels were given anew.
-    void catch_up(cluster_state<Traits>& known) {
-        known_ = &known;
-        accounts_ = &known.tentative();
-        const auto weights = weigh(known.accounts(), known.pods_kind());
-        if (built_ && weights == weights_ && known.node_labels().epoch() == labels_epoch_) {
+    void catch_up(cluster_state<Traits>& cluster) {
+        cluster_ = &cluster;
+        accounts_ = &cluster.tentative();
+        const auto weights = weigh(cluster.accounts(), cluster.pods_kind());
+        if (built_ && weights == weights_ && cluster.node_labels().epoch() == labels_epoch_) {
             follow();
             return;
         }
         weights_ = weights;
-        labels_epoch_ = known.node_labels().epoch();
+        labels_epoch_ = cluster.node_labels().epoch();
         rebuild();
     }
 
@@ -73,7 +73,7 @@ public:
                 follow_amounts(node);
             if (what == node_change::size)
                 renewed_.size_changed(node, accounts_->allocatable(node));
-            sums_.follow(*known_, node, what == node_change::properties);
+            sums_.follow(*cluster_, node, what == node_change::properties);
         });
         if (!renewed_.all().empty())
             raise_bounds();
@@ -86,15 +86,15 @@ public:
                       detail::sequence<node_run>& into) {
         follow();
         asked& about = ask(shape, queue_nodes);
-        return order_ == placement_order::loosest ? find_spread(about, want, into)
-                                                  : find_packed(about, want, into);
+        return order_ == placement_order::least_allocated ? find_spread(about, want, into)
+                                                          : find_packed(about, want, into);
     }
 
     /// What is free in a domain. O(1), beside the changes to follow.
-    const domain_sum<width>& free_in(const cluster_state<Traits>& known, topology_index within,
+    const domain_sum<width>& free_in(const cluster_state<Traits>& cluster, topology_index within,
                                      domain_index domain) {
         follow();
-        return sums_(known, within, domain);
+        return sums_(cluster, within, domain);
     }
 
     /// For how many pods of the shape all nodes together have room, at most `want`.
@@ -135,35 +135,35 @@ public:
     /// these obstacles in force. O(nodes) when it must look, and O(1) while what it saw still
     /// tells.
     [[nodiscard]] bool holds(shape_index shape, std::optional<constraint_index> queue_nodes,
-                             std::uint8_t obstacles, std::int64_t need) {
+                             std::uint8_t filters, std::int64_t need) {
         asked& about = ask(shape, queue_nodes);
-        if (emptied_obstacles_ == obstacles) {
-            if (about.emptied.least >= need)
+        if (empty_cluster_filters_ == filters) {
+            if (about.when_empty.least >= need)
                 return true;
-            if (about.emptied.most < need)
+            if (about.when_empty.most < need)
                 return false;
         }
-        emptied_obstacles_ = obstacles;
-        auto query = detail::query_for(*known_, shape, queue_nodes);
-        query.obstacles = obstacles;
-        const std::int64_t most_here = most_beside_itself(*about.claims, most_room);
+        empty_cluster_filters_ = filters;
+        auto query = detail::query_for(*cluster_, shape, queue_nodes);
+        query.filters = filters;
+        const std::int64_t most_here = max_beside_itself(*about.claims, max_room);
         const detail::node_predicate& allowed = predicates_[about.predicate];
         // A node that is admitted with every obstacle in force is admitted with fewer.
         if (allowed.shape == detail::node_predicate::form::list) {
-            about.emptied.count_some(*known_, query, most_here, allowed.nodes);
-            if (about.emptied.least >= need)
+            about.when_empty.count_some(*cluster_, query, most_here, allowed.nodes);
+            if (about.when_empty.least >= need)
                 return true;
         }
-        about.emptied.count(*known_, query, most_here, need);
-        return about.emptied.least >= need;
+        about.when_empty.count(*cluster_, query, most_here, need);
+        return about.when_empty.least >= need;
     }
     /// What `holds` would say of a watched shape without looking: it still holds, or still does
     /// not, `need` pods.
     [[nodiscard]] bool still_holds(std::uint32_t watched, std::int64_t need) const noexcept {
-        return asked_[watched].emptied.least >= need;
+        return asked_[watched].when_empty.least >= need;
     }
     [[nodiscard]] bool still_too_small(std::uint32_t watched, std::int64_t need) const noexcept {
-        return asked_[watched].emptied.most < need;
+        return asked_[watched].when_empty.most < need;
     }
 
     /// The index was made anew since the last call: what nodes gave back before is not reported.
@@ -176,7 +176,7 @@ public:
     void refresh_rooms(const Use& use) {
         follow();
         for (const before& was : touched_.all())
-            use(was.node, was.known ? &was.free : nullptr);
+            use(was.node, was.is_known ? &was.free : nullptr);
         raise_rooms();
         touched_.clear();
     }
@@ -184,7 +184,7 @@ public:
 private:
     using asked = detail::asked_shape<width, typename index_type::query>;
     static constexpr std::int64_t unknown = asked::unknown;
-    static constexpr std::int64_t most_room = detail::emptied_room::most_room;
+    static constexpr std::int64_t max_room = detail::empty_cluster_room::max_room;
     /// So many rows mostly stay in the caches that a core has to itself.
     static constexpr std::size_t near_rows = std::size_t{1} << 15;
 
@@ -192,10 +192,10 @@ private:
     using before = typename detail::touched_nodes<width>::before;
 
     [[nodiscard]] std::int64_t rank_of(const resources<width>& free) const noexcept {
-        if (order_ == placement_order::listed)
+        if (order_ == placement_order::by_key)
             return 0;
         const std::int64_t key = weights_.key(free);
-        return order_ == placement_order::tightest ? key : ~key;
+        return order_ == placement_order::most_allocated ? key : ~key;
     }
 
     // ---- following the state -------------------------------------------------------------------
@@ -203,7 +203,7 @@ private:
     void rebuild() {
         built_ = true;
         for (asked& each : asked_)
-            each.emptied = {};
+            each.when_empty = {};
         accounts_->take_changed([](node_index, node_change) {});
         renewed_.clear();
         made_anew_ = true;
@@ -214,10 +214,10 @@ private:
         // What was prepared for other weights is prepared anew.
         for (asked& each : asked_)
             each.stamp = 0;
-        const auto& labels = known_->node_labels();
+        const auto& labels = cluster_->node_labels();
         detail::sequence<typename index_type::row> rows;
-        for (const node_index node : known_->node_order())
-            if ((*known_)[node].present) {
+        for (const node_index node : cluster_->node_order())
+            if ((*cluster_)[node].present) {
                 const auto& free = accounts_->free(node);
                 rows.push_back({node, rank_of(free), labels[node], free});
                 renewed_.remember(node, accounts_->allocatable(node));
@@ -232,12 +232,12 @@ private:
         const resources<width>& now = accounts_->free(node);
         if (was == now)
             return;
-        touched_.amounts_changed(node, was, known_->accounts().nodes());
+        touched_.amounts_changed(node, was, cluster_->accounts().nodes());
         index_.update(node, rank_of(now), now);
     }
 
     void follow_properties(node_index node) {
-        const bool present = (*known_)[node].present;
+        const bool present = (*cluster_)[node].present;
         if (index_.contains(node) && !present)
             index_.erase(node);
         if (present) {
@@ -245,9 +245,9 @@ private:
             if (index_.contains(node))
                 index_.update(node, rank_of(free), free);
             else
-                index_.insert(node, rank_of(free), known_->node_labels()[node], free);
+                index_.insert(node, rank_of(free), cluster_->node_labels()[node], free);
         }
-        predicates_.node_changed(*known_, index_, node, present);
+        predicates_.node_changed(*cluster_, index_, node, present);
         renewed_.properties_changed(node, accounts_->allocatable(node));
         if (present)
             touched_.renewed(node);
@@ -256,24 +256,26 @@ private:
     /// Follows in what is kept of shapes the nodes whose properties or size changed.
     void raise_bounds() {
         for (asked& about : asked_) {
-            if (about.emptied.least == 0 && about.emptied.most == unknown && about.room == unknown)
+            if (about.when_empty.least == 0 && about.when_empty.most == unknown &&
+                about.room == unknown)
                 continue;
             if (!in_use(about)) {
-                about.emptied = {};
+                about.when_empty = {};
                 continue;
             }
-            const auto query = detail::query_for(*known_, about.shape, about.queue_nodes);
-            auto emptied = query;
-            emptied.obstacles = emptied_obstacles_;
-            const std::int64_t most_here = most_beside_itself(query.where->value.claims, most_room);
+            const auto query = detail::query_for(*cluster_, about.shape, about.queue_nodes);
+            auto when_empty = query;
+            when_empty.filters = empty_cluster_filters_;
+            const std::int64_t most_here = max_beside_itself(query.where->value.claims, max_room);
             for (const auto& each : renewed_.all()) {
                 if (each.size_known) {
-                    about.emptied.resized(*known_, emptied, each.node, each.size, most_here);
+                    about.when_empty.resized(*cluster_, when_empty, each.node, each.size,
+                                             most_here);
                     continue;
                 }
-                about.emptied.changed(*known_, emptied, each.node);
-                about.room = detail::emptied_room::raised(about.room, *known_, query, each.node,
-                                                          accounts_->free(each.node));
+                about.when_empty.changed(*cluster_, when_empty, each.node);
+                about.room = detail::empty_cluster_room::raised(
+                    about.room, *cluster_, query, each.node, accounts_->free(each.node));
             }
         }
         renewed_.clear();
@@ -281,7 +283,7 @@ private:
 
     /// Some pod still has the shape for which the query was made.
     [[nodiscard]] bool in_use(const asked& about) const {
-        const auto& row = known_->shapes()[about.shape];
+        const auto& row = cluster_->shapes()[about.shape];
         return row.users > 0 && row.stamp == about.stamp &&
                about.queue_stamp == stamp_of(about.queue_nodes);
     }
@@ -307,7 +309,7 @@ private:
     /// A node that takes one pod gives way to others.
     std::int64_t find_spread(asked& about, std::int64_t want, detail::sequence<node_run>& into) {
         std::int64_t left = want;
-        const auto& labels = known_->node_labels();
+        const auto& labels = cluster_->node_labels();
         visit_levels(
             about, left,
             [&](node_index node, const resources<width>& free, std::int64_t rank) {
@@ -324,16 +326,16 @@ private:
     }
 
     [[nodiscard]] std::uint64_t stamp_of(std::optional<constraint_index> queue_nodes) const {
-        return queue_nodes ? known_->constraint_sets()[*queue_nodes].stamp : 0;
+        return queue_nodes ? cluster_->constraint_sets()[*queue_nodes].stamp : 0;
     }
 
     asked& ask(shape_index shape, std::optional<constraint_index> queue_nodes) {
-        const auto& row = known_->shapes()[shape];
+        const auto& row = cluster_->shapes()[shape];
         asked& about = asked_.find(shape, row.stamp, queue_nodes, stamp_of(queue_nodes));
         if (about.prepared.generation == 0) {
             about.request = row.request;
             // A node that a request fits has at least as much free as that asks for.
-            about.prepared = order_ == placement_order::tightest
+            about.prepared = order_ == placement_order::most_allocated
                                  ? index_.prepare(row.request, weights_.key(row.request))
                                  : index_.prepare(row.request);
         }
@@ -343,9 +345,9 @@ private:
 
     void refresh(asked& about, const typename shape_table<width>::row& row) {
         index_.refresh(about.prepared);
-        about.claims = &known_->constraint_sets()[row.where].value.claims;
+        about.claims = &cluster_->constraint_sets()[row.where].value.claims;
         about.predicate =
-            predicates_.find(*known_, index_, row.where, about.queue_nodes, about.predicate);
+            predicates_.find(*cluster_, index_, row.where, about.queue_nodes, about.predicate);
     }
 
     [[nodiscard]] std::int64_t room_on(const asked& about, node_index node,
@@ -353,7 +355,7 @@ private:
         if (!about.claims->empty()) {
             if (!accounts_->claims(node).admits(*about.claims))
                 return 0;
-            most = most_beside_itself(*about.claims, most);
+            most = max_beside_itself(*about.claims, most);
         }
         return fit_count(about.request, free, most);
     }
@@ -373,7 +375,7 @@ private:
             after();
             return;
         }
-        const detail::predicate_rows<width> rows(*known_, allowed);
+        const detail::predicate_rows<width> rows(*cluster_, allowed);
         for (const auto& level : allowed.levels) {
             if (left <= 0)
                 return;
@@ -431,7 +433,7 @@ private:
         grown_.clear();
         for (const before& was : touched_.all())
             // For the others that was done when they changed.
-            if (was.known && index_.contains(was.node) &&
+            if (was.is_known && index_.contains(was.node) &&
                 !dominates(was.free, index_.free(was.node)))
                 grown_.push_back({was, index_.free(was.node)});
         if (grown_.empty())
@@ -454,16 +456,16 @@ private:
     }
 
     void raise_room(asked& about, const before& was, const resources<width>& now) {
-        const detail::predicate_rows<width> rows(*known_, predicates_[about.predicate]);
+        const detail::predicate_rows<width> rows(*cluster_, predicates_[about.predicate]);
         if (!rows.admits(was.node))
             return;
-        const std::int64_t can = fit_count(about.request, now, most_room);
+        const std::int64_t can = fit_count(about.request, now, max_room);
         const std::int64_t could = fit_count(about.request, was.free, can);
-        about.room = std::min(most_room, about.room + can - could);
+        about.room = std::min(max_room, about.room + can - could);
     }
 
     placement_order order_;
-    cluster_state<Traits>* known_ = nullptr;
+    cluster_state<Traits>* cluster_ = nullptr;
     ledger<width>* accounts_ = nullptr;
     bool built_ = false;
     placement_weights<width> weights_;
@@ -480,7 +482,7 @@ private:
     detail::sequence<std::pair<before, resources<width>>> grown_;
     detail::renewed_nodes<width> renewed_;
     bool made_anew_ = false;
-    std::uint8_t emptied_obstacles_ = 0;
+    std::uint8_t empty_cluster_filters_ = 0;
 };
 
 } // namespace v0_1

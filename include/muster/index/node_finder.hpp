@@ -28,11 +28,11 @@ class node_finder {
 public:
     explicit node_finder(const any_score<width>& score)
         : ordered_(score.kept_order().has_value()),
-          indexed_(score.kept_order().value_or(placement_order::listed)),
+          indexed_(score.kept_order().value_or(placement_order::by_key)),
           flat_(score) {}
     /// Scans all nodes, whatever the score: for a state whose changes are not followed.
     node_finder(const placement_weights<width>& weights, const any_score<width>& score)
-        : ordered_(false), indexed_(placement_order::listed), flat_(weights, score) {}
+        : ordered_(false), indexed_(placement_order::by_key), flat_(weights, score) {}
 
     /// What is found less than was wanted is all there is.
     [[nodiscard]] bool exhaustive() const noexcept { return ordered_; }
@@ -46,11 +46,11 @@ public:
         return ordered_ ? indexed_.memory_bytes() : 0;
     }
 
-    void catch_up(cluster_state<Traits>& known) {
+    void catch_up(cluster_state<Traits>& cluster) {
         if (ordered_)
-            indexed_.catch_up(known);
+            indexed_.catch_up(cluster);
         else
-            flat_.catch_up(known);
+            flat_.catch_up(cluster);
     }
     void follow() {
         if (ordered_)
@@ -59,22 +59,22 @@ public:
     /// The pods to be found nodes for are of this gang from here on.
     void serve(const gang<queue_index>* of) noexcept { flat_.serve(of); }
 
-    std::int64_t find(const cluster_state<Traits>& known, shape_index shape,
+    std::int64_t find(const cluster_state<Traits>& cluster, shape_index shape,
                       std::optional<constraint_index> queue_nodes, std::int64_t want,
                       detail::sequence<node_run>& into) {
-        return ordered_ ? indexed_.find(known, shape, queue_nodes, want, into)
-                        : flat_.find(known, shape, queue_nodes, want, into);
+        return ordered_ ? indexed_.find(cluster, shape, queue_nodes, want, into)
+                        : flat_.find(cluster, shape, queue_nodes, want, into);
     }
-    [[nodiscard]] domain_sum<width> free_in(const cluster_state<Traits>& known,
+    [[nodiscard]] domain_sum<width> free_in(const cluster_state<Traits>& cluster,
                                             topology_index within, domain_index domain) {
         if (!ordered_)
-            return flat_.free_in(known, within, domain);
-        return indexed_.free_in(known, within, domain);
+            return flat_.free_in(cluster, within, domain);
+        return indexed_.free_in(cluster, within, domain);
     }
-    std::int64_t room(const cluster_state<Traits>& known, shape_index shape,
+    std::int64_t room(const cluster_state<Traits>& cluster, shape_index shape,
                       std::optional<constraint_index> queue_nodes, std::int64_t want) {
-        return ordered_ ? indexed_.room(known, shape, queue_nodes, want)
-                        : flat_.room(known, shape, queue_nodes, want);
+        return ordered_ ? indexed_.room(cluster, shape, queue_nodes, want)
+                        : flat_.room(cluster, shape, queue_nodes, want);
     }
 
     /// Watches nothing if every search scans all nodes.
@@ -87,8 +87,8 @@ public:
     }
     /// Only when it is exhaustive.
     [[nodiscard]] bool holds(shape_index shape, std::optional<constraint_index> queue_nodes,
-                             std::uint8_t obstacles, std::int64_t need) {
-        return indexed_.holds(shape, queue_nodes, obstacles, need);
+                             std::uint8_t filters, std::int64_t need) {
+        return indexed_.holds(shape, queue_nodes, filters, need);
     }
     [[nodiscard]] bool still_holds(std::uint32_t watched, std::int64_t need) const noexcept {
         return ordered_ && indexed_.still_holds(watched, need);

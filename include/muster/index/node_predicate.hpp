@@ -57,7 +57,7 @@ struct node_predicate {
     sequence<candidate> nodes;
 
     static constexpr std::size_t longest_list = 64;
-    static constexpr std::size_t most_levels = 8;
+    static constexpr std::size_t max_levels = 8;
 };
 
 /// What a predicate says of nodes, read from the constraints' rows.
@@ -66,10 +66,10 @@ struct predicate_rows {
     node_query<Width> query;
 
     template<class Traits>
-    predicate_rows(const cluster_state<Traits>& known, const node_predicate& of) {
-        query.where = &known.constraint_sets()[of.where];
+    predicate_rows(const cluster_state<Traits>& cluster, const node_predicate& of) {
+        query.where = &cluster.constraint_sets()[of.where];
         if (of.queue_nodes)
-            query.queue_nodes = &known.constraint_sets()[*of.queue_nodes];
+            query.queue_nodes = &cluster.constraint_sets()[*of.queue_nodes];
     }
 
     [[nodiscard]] bool admits(node_index node) const noexcept { return eligible(query, node); }

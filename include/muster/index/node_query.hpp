@@ -26,43 +26,43 @@ struct node_query {
     /// The gang of the pod, for scores that look at it.
     const gang<queue_index>* of = nullptr;
     /// The obstacles that count.
-    std::uint8_t obstacles = 0xff;
+    std::uint8_t filters = 0xff;
 };
 
 template<std::size_t Width>
 [[nodiscard]] bool eligible(const node_query<Width>& query, node_index node) noexcept {
     const std::size_t at = node.value();
-    unsigned found = query.where->obstacles[at];
+    unsigned found = query.where->failed_filters[at];
     if (query.queue_nodes)
-        found |= query.queue_nodes->obstacles[at] &
-                 static_cast<unsigned>(obstacle_selector | obstacle_absent_node);
-    return (found & query.obstacles) == 0;
+        found |= query.queue_nodes->failed_filters[at] &
+                 static_cast<unsigned>(node_filter_selector | node_filter_absent_node);
+    return (found & query.filters) == 0;
 }
 
 namespace detail {
 
 /// The node selectors of the queue and of those above it; nothing if there are none. O(1).
 template<class Traits>
-[[nodiscard]] std::optional<constraint_index> queue_nodes_of(const cluster_state<Traits>& known,
+[[nodiscard]] std::optional<constraint_index> queue_nodes_of(const cluster_state<Traits>& cluster,
                                                              std::optional<queue_index> queue) {
-    if (!queue || !known[*queue].present)
+    if (!queue || !cluster[*queue].present)
         return std::nullopt;
-    const constraint_index nodes = known[*queue].nodes;
-    if (known.constraint_sets()[nodes].value.selector.requirements.empty())
+    const constraint_index nodes = cluster[*queue].nodes;
+    if (cluster.constraint_sets()[nodes].value.selector.requirements.empty())
         return std::nullopt;
     return nodes;
 }
 
 /// What a pod of the shape asks of a node, if its queue has these selectors. O(1).
 template<class Traits>
-[[nodiscard]] node_query<Traits::width> query_for(const cluster_state<Traits>& known,
+[[nodiscard]] node_query<Traits::width> query_for(const cluster_state<Traits>& cluster,
                                                   shape_index shape,
                                                   std::optional<constraint_index> queue_nodes) {
     node_query<Traits::width> query;
-    query.request = &known.shapes()[shape].request;
-    query.where = &known.constraint_sets()[known.shapes()[shape].where];
+    query.request = &cluster.shapes()[shape].request;
+    query.where = &cluster.constraint_sets()[cluster.shapes()[shape].where];
     if (queue_nodes)
-        query.queue_nodes = &known.constraint_sets()[*queue_nodes];
+        query.queue_nodes = &cluster.constraint_sets()[*queue_nodes];
     return query;
 }
 
@@ -74,7 +74,7 @@ template<std::size_t Width>
     const node_claims& claims = query.where->value.claims;
     if (!eligible(query, node) || !accounts.claims(node).admits(claims))
         return 0;
-    return fit_count(*query.request, accounts.free(node), most_beside_itself(claims, most));
+    return fit_count(*query.request, accounts.free(node), max_beside_itself(claims, most));
 }
 
 } // namespace detail

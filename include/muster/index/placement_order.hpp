@@ -14,11 +14,10 @@ inline namespace v0_1 {
 /// cluster's weights, so that an index can keep it.
 enum class placement_order : std::uint8_t {
     /// Least free first: a node that takes one pod is then the best for the next equal one.
-    tightest,
+    most_allocated,
     /// Most free first: a node that takes one pod gives way to others.
-    loosest,
-    /// By key alone.
-    listed,
+    least_allocated,
+    by_key,
 };
 
 /// A score that is such an order, and says which. The index believes it: the order must rank nodes
@@ -51,7 +50,7 @@ template<class Score>
 template<class Score>
 [[nodiscard]] constexpr bool fills_nodes(const Score& score) noexcept {
     const auto order = kept_order(score);
-    return order && *order != placement_order::loosest;
+    return order && *order != placement_order::least_allocated;
 }
 
 /// Equal pods that go to one node.

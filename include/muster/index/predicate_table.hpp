@@ -20,7 +20,7 @@ namespace detail {
 template<class Traits, class Index>
 class predicate_table {
 public:
-    static constexpr std::size_t most_columns = 512;
+    static constexpr std::size_t max_columns = 512;
 
     [[nodiscard]] const node_predicate& operator[](std::size_t at) const noexcept {
         return predicates_[at];
@@ -28,7 +28,7 @@ public:
 
     /// The predicate, made anew where the constraints or the nodes changed; `hint` is where it was
     /// last. O(1) when the hint is right, else O(predicates); and O(nodes) when it must be made.
-    std::size_t find(const cluster_state<Traits>& known, Index& index, constraint_index where,
+    std::size_t find(const cluster_state<Traits>& cluster, Index& index, constraint_index where,
                      std::optional<constraint_index> queue_nodes, std::size_t hint) {
         std::size_t at = hint;
         if (!is(at, where, queue_nodes)) {
@@ -42,21 +42,21 @@ public:
             predicates_[at].queue_nodes = queue_nodes;
         }
         node_predicate& found = predicates_[at];
-        const auto& sets = known.constraint_sets();
+        const auto& sets = cluster.constraint_sets();
         const std::uint64_t queue_stamp = queue_nodes ? sets[*queue_nodes].stamp : 0;
         if (found.stale || found.where_stamp != sets[where].stamp ||
             found.queue_stamp != queue_stamp) {
             found.where_stamp = sets[where].stamp;
             found.queue_stamp = queue_stamp;
-            make(known, index, found);
+            make(cluster, index, found);
         }
         return at;
     }
 
     /// A node came, went, or changed in what it is. O(predicates).
-    void node_changed(const cluster_state<Traits>& known, Index& index, node_index node,
+    void node_changed(const cluster_state<Traits>& cluster, Index& index, node_index node,
                       bool present) {
-        const auto& sets = known.constraint_sets();
+        const auto& sets = cluster.constraint_sets();
         for (node_predicate& each : predicates_) {
             if (each.stale)
                 continue;
@@ -65,9 +65,9 @@ public:
                 drop(index, each);
                 continue;
             }
-            const predicate_rows<Traits::width> rows(known, each);
+            const predicate_rows<Traits::width> rows(cluster, each);
             const bool admits = present && rows.admits(node);
-            if (!fits_in(index, each, {node, rows.preference(node), known.node_labels()[node]},
+            if (!fits_in(index, each, {node, rows.preference(node), cluster.node_labels()[node]},
                          present, admits))
                 drop(index, each);
         }
@@ -120,19 +120,19 @@ private:
         of.nodes.clear();
     }
 
-    void make(const cluster_state<Traits>& known, Index& index, node_predicate& of) {
+    void make(const cluster_state<Traits>& cluster, Index& index, node_predicate& of) {
         drop(index, of);
         of.stale = false;
-        const predicate_rows<Traits::width> rows(known, of);
+        const predicate_rows<Traits::width> rows(cluster, of);
         std::size_t present = 0;
         std::size_t admitted = 0;
-        for (const node_index node : known.node_order()) {
-            present += known[node].present ? 1U : 0U;
-            if (!known[node].present || !rows.admits(node))
+        for (const node_index node : cluster.node_order()) {
+            present += cluster[node].present ? 1U : 0U;
+            if (!cluster[node].present || !rows.admits(node))
                 continue;
             const std::int32_t liked = rows.preference(node);
             if (++admitted <= node_predicate::longest_list)
-                of.nodes.push_back({node, liked, known.node_labels()[node]});
+                of.nodes.push_back({node, liked, cluster.node_labels()[node]});
             if (detail::find(of.levels, liked, &node_predicate::level::preference) ==
                 of.levels.end())
                 of.levels.push_back({liked, 0});
@@ -145,8 +145,8 @@ private:
         } else if (admitted <= node_predicate::longest_list) {
             of.shape = node_predicate::form::list;
             return;
-        } else if (of.levels.size() > node_predicate::most_levels ||
-                   columns_ + of.levels.size() > most_columns) {
+        } else if (of.levels.size() > node_predicate::max_levels ||
+                   columns_ + of.levels.size() > max_columns) {
             of.shape = node_predicate::form::filter;
         } else {
             of.shape = node_predicate::form::columns;

@@ -48,20 +48,20 @@ public:
     }
 
     /// The requests to learn, given the thresholds of now; none when those will do.
-    [[nodiscard]] sequence<resources<Width>> choose(const threshold_set<Width, Thresholds>& known) {
+    [[nodiscard]] sequence<resources<Width>>
+    choose(const threshold_set<Width, Thresholds>& current) {
         // Patience grows while queries go on to waste more than half of what they did before.
         const std::uint64_t rate = waste_ / std::max<std::uint64_t>(1, inexact_);
-        patience_ = 2 * rate > last_rate_ && last_rate_ != 0
-                        ? std::min(patience_ * 2, most_patience)
-                        : least_patience;
+        patience_ = 2 * rate > last_rate_ && last_rate_ != 0 ? std::min(patience_ * 2, max_patience)
+                                                             : least_patience;
         last_rate_ = std::max<std::uint64_t>(1, rate);
         waste_ = 0;
         inexact_ = 0;
 
         sequence<weighed_request<Width>> requests;
-        for (std::size_t each = 0; each < known.size(); ++each)
+        for (std::size_t each = 0; each < current.size(); ++each)
             if (uses_[each] != 0)
-                requests.push_back({known[each], uses_[each]});
+                requests.push_back({current[each], uses_[each]});
         for (weighed_request<Width>& each : sample_) {
             if (each.weight == 0)
                 continue;
@@ -75,8 +75,8 @@ public:
         uses_ = {};
         auto chosen = choose_thresholds<Width>(std::move(requests), Thresholds);
         const auto is_known = [&](const resources<Width>& each) {
-            for (std::size_t at = 0; at < known.size(); ++at)
-                if (known[at] == each)
+            for (std::size_t at = 0; at < current.size(); ++at)
+                if (current[at] == each)
                     return true;
             return false;
         };
@@ -93,7 +93,7 @@ private:
     /// In rows looked at in vain: a leaf looked at, and learning a row anew.
     static constexpr std::uint64_t leaf_cost = 16;
     static constexpr std::uint64_t least_patience = 64;
-    static constexpr std::uint64_t most_patience = std::uint64_t{1} << 20;
+    static constexpr std::uint64_t max_patience = std::uint64_t{1} << 20;
     static constexpr std::size_t ways = 4;
     static constexpr std::size_t sets = 64;
 

@@ -185,8 +185,8 @@ public:
             asked.insert(each.first);
         for (const auto& [name, several] : queues_)
             for (const auto& [from, queue] : several)
-                for (const auto* const amounts :
-                     {&queue.quota, &queue.firm_quota, &queue.deserved, &queue.guarantee})
+                for (const auto* const amounts : {&queue.quota, &queue.non_preemptible_quota,
+                                                  &queue.deserved, &queue.guarantee})
                     for (const auto& each : *amounts)
                         asked.insert(each.first);
         return asked.size() <= Width;
@@ -273,7 +273,7 @@ private:
                                                                   : &codec::read_queue);
         made.closed |= is_broken;
         for (const auto* const amounts :
-             {&made.quota, &made.firm_quota, &made.deserved, &made.guarantee})
+             {&made.quota, &made.non_preemptible_quota, &made.deserved, &made.guarantee})
             for (const auto& [kind, amount] : *amounts)
                 note_kind(kind);
         queues_[key.name].insert_or_assign(from, std::move(made));

@@ -38,8 +38,8 @@ struct savepoint {
 /// kept by `commit` is undone when the plan goes away. A gang is mark, place..., rollback or
 /// commit, so that no half of it can stay.
 ///
-/// With `look_ahead` and `vacate` the plan is made for the cluster as it will be once the leaving
-/// and evicted pods have left; `commit_nominated` keeps what was placed there.
+/// With `assume_released` and `vacate` the plan is made for the cluster as it will be once the
+/// leaving and evicted pods have left; `commit_nominated` keeps what was placed there.
 template<std::size_t Width>
 class plan {
 public:
@@ -51,7 +51,7 @@ public:
     [[nodiscard]] const ledger<Width>& accounts() const noexcept { return *accounts_; }
 
     /// Goes on with these accounts; nothing is open.
-    void stand_on(ledger<Width>& accounts) noexcept {
+    void attach_to(ledger<Width>& accounts) noexcept {
         MUSTER_ASSERT(journal_.empty(), "what was placed is committed or undone");
         accounts_ = &accounts;
     }
@@ -69,12 +69,12 @@ public:
         const auto count = static_cast<std::int64_t>(pods.size());
         resources<Width> amount;
         if (!checked_multiply(request, count, amount) || !fits(amount, accounts_->free(node)) ||
-            !accounts_->claims(node).admits(claims) || most_beside_itself(claims, count) < count)
+            !accounts_->claims(node).admits(claims) || max_beside_itself(claims, count) < count)
             return false;
         if (queue && !accounts_->admits(*queue, amount))
             return false;
         const savepoint before = mark();
-        if (!claims.empty() && looks_ahead())
+        if (!claims.empty() && assumes_released())
             accounts_->reserve_claims(node, claims.size() + vacated_claims_);
         journal_.push_back({step::placed, placements_.size(), node, amount, &claims, queue});
         for (const pod_index pod : pods)
@@ -101,7 +101,7 @@ public:
     /// What pods on their way out still hold counts as free from here on, and as unused by their
     /// queues; nothing stands yet. If no pod leaves there is nothing to look ahead to, unless
     /// `others_come`. O(nodes with such pods).
-    void look_ahead(bool others_come = false) {
+    void assume_released(bool others_come = false) {
         MUSTER_ASSERT(journal_.empty(), "before anything is placed");
         const auto departures = accounts_->departures();
         if (departures.empty() && !others_come)
@@ -109,10 +109,10 @@ public:
         for (const node_index node : departures) {
             count_claims(node, accounts_->leaving_claims(node).size());
             journal_.push_back({step::room_awaited, 0, node, {}, nullptr, std::nullopt});
-            journal_.back().amount = accounts_->look_ahead(node);
+            journal_.back().amount = accounts_->assume_released(node);
         }
         journal_.push_back({step::quota_awaited, 0, {}, {}, nullptr, std::nullopt});
-        accounts_->queues_.look_ahead(true);
+        accounts_->queues_.assume_released(true);
     }
 
     /// The pod, which stands on that node and is charged with the rest, goes. `claims` must outlive
@@ -153,7 +153,7 @@ public:
                 accounts_->give(last.node, std::nullopt, last.amount, {});
                 break;
             case step::vacated:
-                retake(last, tenure::lasting);
+                retake(last, allocation::allocated);
                 evictions_.resize(last.first);
                 break;
             case step::room_awaited:
@@ -168,7 +168,7 @@ public:
     }
 
     /// Whether what stands was placed in the cluster as it will be.
-    [[nodiscard]] bool looks_ahead() const noexcept {
+    [[nodiscard]] bool assumes_released() const noexcept {
         return !journal_.empty() && journal_.front().what != step::placed &&
                journal_.front().what != step::kept;
     }
@@ -182,7 +182,7 @@ public:
 
     /// Keeps what stands: the ledger stays as it is, the journal is empty again.
     void commit() noexcept {
-        MUSTER_ASSERT(!looks_ahead(), "what is placed where others still stand is nominated");
+        MUSTER_ASSERT(!assumes_released(), "what is placed where others still stand is nominated");
         forget_journal();
     }
 
@@ -202,7 +202,7 @@ public:
                                     placements_.size() - last.first);
                 placements_.resize(last.first);
             } else {
-                retake(last, tenure::leaving);
+                retake(last, allocation::releasing);
             }
             journal_.pop_back();
         }
@@ -226,12 +226,12 @@ private:
         if (of.what == step::room_awaited)
             accounts_->await_again(of.node, of.amount);
         else if (of.what == step::quota_awaited)
-            accounts_->queues_.look_ahead(false);
+            accounts_->queues_.assume_released(false);
         else
             return false;
         return true;
     }
-    void retake(const entry& of, tenure when) noexcept {
+    void retake(const entry& of, allocation when) noexcept {
         const bool taken = accounts_->take(of.node, of.queue, of.amount, *of.claims, when);
         MUSTER_ASSERT(taken, "what was charged a moment ago can be charged again");
         static_cast<void>(taken);

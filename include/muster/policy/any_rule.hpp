@@ -47,11 +47,11 @@ public:
         : takes_turns_(surplus_takes_turns(rule)), per_turn_(rule.per_turn()) {}
 
     [[nodiscard]] bool takes_turns() const noexcept { return takes_turns_; }
-    [[nodiscard]] surplus_wish per_turn() const noexcept { return per_turn_; }
+    [[nodiscard]] surplus_request per_turn() const noexcept { return per_turn_; }
 
 private:
     bool takes_turns_ = false;
-    surplus_wish per_turn_{};
+    surplus_request per_turn_{};
 };
 
 /// Any staleness rule, as a value.

@@ -37,11 +37,11 @@ public:
             next_change_ = &next<Rule>;
     }
 
-    [[nodiscard]] std::optional<victim_terms> operator()(const contender& by, const contender& of,
+    [[nodiscard]] std::optional<victim_terms> operator()(const gang_view& by, const gang_view& of,
                                                          std::int64_t now) const noexcept {
         return call_(value_, by, of, now);
     }
-    [[nodiscard]] std::optional<std::int64_t> next_change(const contender& of,
+    [[nodiscard]] std::optional<std::int64_t> next_change(const gang_view& of,
                                                           std::int64_t now) const noexcept {
         return next_change_ ? next_change_(value_, of, now) : std::nullopt;
     }
@@ -62,12 +62,12 @@ protected:
 
 private:
     template<class Rule>
-    static std::optional<victim_terms> call(const detail::any_value& value, const contender& by,
-                                            const contender& of, std::int64_t now) noexcept {
+    static std::optional<victim_terms> call(const detail::any_value& value, const gang_view& by,
+                                            const gang_view& of, std::int64_t now) noexcept {
         return value.as<Rule>()(by, of, now);
     }
     template<class Rule>
-    static std::optional<std::int64_t> next(const detail::any_value& value, const contender& of,
+    static std::optional<std::int64_t> next(const detail::any_value& value, const gang_view& of,
                                             std::int64_t now) noexcept {
         return value.as<Rule>().next_change(of, now);
     }
@@ -79,9 +79,9 @@ private:
     bool in_order_;
     bool for_surplus_;
     detail::any_value value_;
-    std::optional<victim_terms> (*call_)(const detail::any_value&, const contender&,
-                                         const contender&, std::int64_t) noexcept;
-    std::optional<std::int64_t> (*next_change_)(const detail::any_value&, const contender&,
+    std::optional<victim_terms> (*call_)(const detail::any_value&, const gang_view&,
+                                         const gang_view&, std::int64_t) noexcept;
+    std::optional<std::int64_t> (*next_change_)(const detail::any_value&, const gang_view&,
                                                 std::int64_t) noexcept = nullptr;
 };
 

@@ -18,9 +18,9 @@ inline namespace v0_1 {
 /// among equal ones the most allocated. Every node is looked at. O(width) a node.
 struct avoid_scarce {
     /// By the column of the kind.
-    std::array<bool, most_kinds> scarce{};
+    std::array<bool, max_kinds> scarce{};
     /// For equal nodes: from 0 to 10, by the column of the kind.
-    std::array<std::uint8_t, most_kinds> weight_of{};
+    std::array<std::uint8_t, max_kinds> weight_of{};
 
     template<std::size_t Width>
     [[nodiscard]] constexpr std::int64_t

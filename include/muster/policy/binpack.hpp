@@ -23,7 +23,7 @@ struct binpack {
 
     strategy which = strategy::most_allocated;
     /// From 0 to 10, by the column of the kind.
-    std::array<std::uint8_t, most_kinds> weight_of{};
+    std::array<std::uint8_t, max_kinds> weight_of{};
 
     template<std::size_t Width>
     [[nodiscard]] constexpr std::int64_t

@@ -14,7 +14,7 @@ inline namespace v0_1 {
 struct no_consolidation {
     static constexpr bool none = true;
     static constexpr bool timeless = true;
-    [[nodiscard]] std::optional<victim_terms> operator()(const contender&, const contender&,
+    [[nodiscard]] std::optional<victim_terms> operator()(const gang_view&, const gang_view&,
                                                          std::int64_t) const noexcept {
         return std::nullopt;
     }
@@ -33,11 +33,11 @@ struct move_preemptible {
     /// How long the new place of a moved pod stays reserved; absent = until the replacement comes.
     std::optional<std::int64_t> keeps_place_for{};
 
-    [[nodiscard]] std::optional<victim_terms> operator()(const contender& by, const contender& of,
+    [[nodiscard]] std::optional<victim_terms> operator()(const gang_view& by, const gang_view& of,
                                                          std::int64_t now) const noexcept {
         return guarded()(by, as_it_is(of), now);
     }
-    [[nodiscard]] std::optional<std::int64_t> next_change(const contender& of,
+    [[nodiscard]] std::optional<std::int64_t> next_change(const gang_view& of,
                                                           std::int64_t now) const noexcept {
         return guarded().next_change(as_it_is(of), now);
     }
@@ -54,7 +54,7 @@ private:
     struct anybody {
         static constexpr bool none = false;
         static constexpr bool timeless = true;
-        [[nodiscard]] std::optional<victim_terms> operator()(const contender&, const contender& of,
+        [[nodiscard]] std::optional<victim_terms> operator()(const gang_view&, const gang_view& of,
                                                              std::int64_t) const noexcept {
             if (!of.preemptible || !of.queue_preemptible)
                 return std::nullopt;
@@ -63,7 +63,7 @@ private:
         [[nodiscard]] friend bool operator==(anybody, anybody) = default;
     };
     /// Ignores the queues' rules for evictions, because a move ends no pod for good.
-    [[nodiscard]] static contender as_it_is(contender of) noexcept {
+    [[nodiscard]] static gang_view as_it_is(gang_view of) noexcept {
         of.min_runtime.reset();
         return of;
     }

@@ -12,7 +12,7 @@ inline namespace v0_1 {
 
 /// Packs: the node with the least left (by the cluster's weights) that still fits.
 struct best_fit {
-    static constexpr placement_order order = placement_order::tightest;
+    static constexpr placement_order order = placement_order::most_allocated;
 
     template<std::size_t Width>
     [[nodiscard]] constexpr std::int64_t operator()(const placement_weights<Width>& weights,
@@ -25,7 +25,7 @@ struct best_fit {
 
 /// Spreads: the node with the most left.
 struct worst_fit {
-    static constexpr placement_order order = placement_order::loosest;
+    static constexpr placement_order order = placement_order::least_allocated;
 
     template<std::size_t Width>
     [[nodiscard]] constexpr std::int64_t operator()(const placement_weights<Width>& weights,
@@ -37,7 +37,7 @@ struct worst_fit {
 
 /// Takes the first node, in the order of keys, that fits.
 struct first_fit {
-    static constexpr placement_order order = placement_order::listed;
+    static constexpr placement_order order = placement_order::by_key;
 
     template<std::size_t Width>
     [[nodiscard]] constexpr std::int64_t operator()(const placement_weights<Width>&,

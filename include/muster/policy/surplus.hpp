@@ -12,7 +12,7 @@ inline namespace v0_1 {
 struct surplus_at_once {
     static constexpr bool own_turn = false;
 
-    [[nodiscard]] constexpr surplus_wish per_turn() const noexcept { return {}; }
+    [[nodiscard]] constexpr surplus_request per_turn() const noexcept { return {}; }
     [[nodiscard]] friend constexpr bool operator==(surplus_at_once,
                                                    surplus_at_once) noexcept = default;
 };
@@ -27,7 +27,7 @@ struct surplus_in_turn {
     /// The subgroup that has least for what it needs goes first.
     bool level = false;
 
-    [[nodiscard]] constexpr surplus_wish per_turn() const noexcept { return {most, level}; }
+    [[nodiscard]] constexpr surplus_request per_turn() const noexcept { return {most, level}; }
     [[nodiscard]] friend constexpr bool operator==(surplus_in_turn,
                                                    surplus_in_turn) noexcept = default;
 };

@@ -9,7 +9,7 @@ namespace muster {
 inline namespace v0_1 {
 
 /// How much of a gang's surplus to place, and whose first.
-struct surplus_wish {
+struct surplus_request {
     static constexpr std::int64_t all = std::numeric_limits<std::int64_t>::max();
 
     /// Members at most; a subgroup that may stay away comes whole all the same.
@@ -18,7 +18,8 @@ struct surplus_wish {
     /// served one after the other.
     bool level = false;
 
-    [[nodiscard]] friend constexpr bool operator==(surplus_wish, surplus_wish) noexcept = default;
+    [[nodiscard]] friend constexpr bool operator==(surplus_request,
+                                                   surplus_request) noexcept = default;
 };
 
 /// When members beyond a gang's minima are placed: right behind the minima (`own_turn` is false),
@@ -28,7 +29,7 @@ struct surplus_wish {
 template<class Rule>
 concept surplus_rule = std::copyable<Rule> && requires(const Rule rule) {
     { rule.per_turn() }
-    noexcept->std::same_as<surplus_wish>;
+    noexcept->std::same_as<surplus_request>;
     requires requires {
         { Rule::own_turn } -> std::convertible_to<bool>;
     } || requires {

@@ -15,7 +15,7 @@ inline namespace v0_1 {
 struct no_eviction {
     static constexpr bool none = true;
     static constexpr bool timeless = true;
-    [[nodiscard]] std::optional<victim_terms> operator()(const contender&, const contender&,
+    [[nodiscard]] std::optional<victim_terms> operator()(const gang_view&, const gang_view&,
                                                          std::int64_t) const noexcept {
         return std::nullopt;
     }
@@ -30,7 +30,7 @@ struct t9k_preemption {
     static constexpr bool timeless = true;
     bool inside_queue = false;
 
-    [[nodiscard]] std::optional<victim_terms> operator()(const contender& by, const contender& of,
+    [[nodiscard]] std::optional<victim_terms> operator()(const gang_view& by, const gang_view& of,
                                                          std::int64_t) const noexcept {
         if (!by.queue || !of.queue || !of.queue_preemptible || !of.preemptible)
             return std::nullopt;
@@ -48,7 +48,7 @@ struct priority_preemption {
     static constexpr bool timeless = true;
     bool any_queue = false;
 
-    [[nodiscard]] std::optional<victim_terms> operator()(const contender& by, const contender& of,
+    [[nodiscard]] std::optional<victim_terms> operator()(const gang_view& by, const gang_view& of,
                                                          std::int64_t) const noexcept {
         if (!of.preemptible || of.priority >= by.priority ||
             (of.queue != by.queue && (!any_queue || !of.queue_preemptible)))
@@ -64,7 +64,7 @@ struct reclaim_above_deserved {
     static constexpr bool none = false;
     static constexpr bool timeless = true;
 
-    [[nodiscard]] std::optional<victim_terms> operator()(const contender& by, const contender& of,
+    [[nodiscard]] std::optional<victim_terms> operator()(const gang_view& by, const gang_view& of,
                                                          std::int64_t) const noexcept {
         if (!by.queue || !of.queue || of.queue == by.queue || !of.queue_preemptible ||
             !of.preemptible)
@@ -85,7 +85,7 @@ struct reclaim_what_is_due {
     static constexpr bool timeless = true;
     static constexpr bool by_fair_share = FairShares;
 
-    [[nodiscard]] std::optional<victim_terms> operator()(const contender& by, const contender& of,
+    [[nodiscard]] std::optional<victim_terms> operator()(const gang_view& by, const gang_view& of,
                                                          std::int64_t) const noexcept {
         if (!by.queue || !of.queue || of.queue == by.queue || !of.queue_preemptible ||
             !of.preemptible)
@@ -110,7 +110,7 @@ struct reclaim_between_leaves {
     /// Of queues above both that are looked at besides (Volcano: ancestorReclaimLevel).
     std::int64_t levels = 0;
 
-    [[nodiscard]] std::optional<victim_terms> operator()(const contender& by, const contender& of,
+    [[nodiscard]] std::optional<victim_terms> operator()(const gang_view& by, const gang_view& of,
                                                          std::int64_t now) const noexcept {
         auto terms = reclaim_what_is_due<false>{}(by, of, now);
         if (terms) {
@@ -134,36 +134,37 @@ struct as_queues_say {
     static constexpr bool none = false;
     static constexpr bool timeless = true;
 
-    [[nodiscard]] std::optional<victim_terms> operator()(const contender& by, const contender& of,
+    [[nodiscard]] std::optional<victim_terms> operator()(const gang_view& by, const gang_view& of,
                                                          std::int64_t) const noexcept {
         if (!by.queue || !of.queue || !of.preemptible)
             return std::nullopt;
         const bool own = of.queue == by.queue;
-        const bool for_who_borrows = !own && by.from_others_to_borrow &&
-                                     of.priority < by.priority &&
-                                     of.priority <= *by.from_others_to_borrow;
-        if ((!lets(own ? by.from_own : by.from_others, by, of) && !for_who_borrows) ||
+        const bool preemptor_may_borrow = !own && by.borrow_within_cohort &&
+                                          of.priority < by.priority &&
+                                          of.priority <= *by.borrow_within_cohort;
+        if ((!lets(own ? by.within_queue : by.within_cohort, by, of) && !preemptor_may_borrow) ||
             (!own && (!of.queue_preemptible || of.queues_in_common == 0)))
             return std::nullopt;
         victim_terms terms{own ? 1 : 0, of.priority};
         terms.only_borrowed = !own;
         terms.lenient = !own;
-        terms.for_who_borrows = for_who_borrows;
+        terms.preemptor_may_borrow = preemptor_may_borrow;
         return terms;
     }
     [[nodiscard]] friend bool operator==(as_queues_say, as_queues_say) = default;
 
 private:
-    [[nodiscard]] static bool lets(taking said, const contender& by, const contender& of) noexcept {
+    [[nodiscard]] static bool lets(preemption_scope said, const gang_view& by,
+                                   const gang_view& of) noexcept {
         switch (said) {
-        case taking::nobody:
+        case preemption_scope::never:
             return false;
-        case taking::anybody:
+        case preemption_scope::any:
             return true;
-        case taking::lower_or_newer:
+        case preemption_scope::lower_or_newer_equal:
             return of.priority < by.priority ||
                    (of.priority == by.priority && of.created > by.created);
-        case taking::lower_priority:
+        case preemption_scope::lower_priority:
             break;
         }
         return of.priority < by.priority;
@@ -171,14 +172,14 @@ private:
 };
 
 /// Evicts no pods, but nominates gangs to the room of terminating pods.
-struct await_leavers {
+struct await_terminating {
     static constexpr bool none = false;
     static constexpr bool timeless = true;
-    [[nodiscard]] std::optional<victim_terms> operator()(const contender&, const contender&,
+    [[nodiscard]] std::optional<victim_terms> operator()(const gang_view&, const gang_view&,
                                                          std::int64_t) const noexcept {
         return std::nullopt;
     }
-    [[nodiscard]] friend bool operator==(await_leavers, await_leavers) = default;
+    [[nodiscard]] friend bool operator==(await_terminating, await_terminating) = default;
 };
 
 /// Evicts no pods, but tries gangs with pod affinity a second time: a gang that started in the same
@@ -187,7 +188,7 @@ struct retry_affinity {
     static constexpr bool none = false;
     static constexpr bool timeless = true;
     [[nodiscard]] bool spares_all() const noexcept { return true; }
-    [[nodiscard]] std::optional<victim_terms> operator()(const contender&, const contender&,
+    [[nodiscard]] std::optional<victim_terms> operator()(const gang_view&, const gang_view&,
                                                          std::int64_t) const noexcept {
         return std::nullopt;
     }
@@ -201,13 +202,13 @@ struct first_of {
     static constexpr bool timeless = (Rules::timeless && ...);
     std::tuple<Rules...> rules{};
 
-    [[nodiscard]] std::optional<victim_terms> operator()(const contender& by, const contender& of,
+    [[nodiscard]] std::optional<victim_terms> operator()(const gang_view& by, const gang_view& of,
                                                          std::int64_t now) const noexcept {
         std::optional<victim_terms> said;
         std::apply([&](const Rules&... each) { ((said = each(by, of, now)) || ...); }, rules);
         return said;
     }
-    [[nodiscard]] std::optional<std::int64_t> next_change(const contender& of,
+    [[nodiscard]] std::optional<std::int64_t> next_change(const gang_view& of,
                                                           std::int64_t now) const noexcept {
         std::optional<std::int64_t> first;
         const auto sooner = [&]<class Rule>(const Rule& each) {
@@ -231,7 +232,7 @@ struct after_min_runtime {
     /// In the caller's unit.
     std::int64_t least = 0;
 
-    [[nodiscard]] std::optional<victim_terms> operator()(const contender& by, const contender& of,
+    [[nodiscard]] std::optional<victim_terms> operator()(const gang_view& by, const gang_view& of,
                                                          std::int64_t now) const noexcept {
         auto terms = rule(by, of, now);
         if (terms && still_young(of, now)) {
@@ -241,7 +242,7 @@ struct after_min_runtime {
         }
         return terms;
     }
-    [[nodiscard]] std::optional<std::int64_t> next_change(const contender& of,
+    [[nodiscard]] std::optional<std::int64_t> next_change(const gang_view& of,
                                                           std::int64_t now) const noexcept {
         std::optional<std::int64_t> later;
         if constexpr (!Rule::timeless)
@@ -255,7 +256,7 @@ struct after_min_runtime {
                                          const after_min_runtime&) = default;
 
 private:
-    [[nodiscard]] bool still_young(const contender& of, std::int64_t now) const noexcept {
+    [[nodiscard]] bool still_young(const gang_view& of, std::int64_t now) const noexcept {
         const std::int64_t runs = of.min_runtime.value_or(least);
         std::int64_t grown = 0;
         return of.since && runs > 0 && !__builtin_add_overflow(*of.since, runs, &grown) &&
@@ -287,7 +288,7 @@ struct whole_gangs {
     static constexpr bool timeless = Rule::timeless;
     Rule rule{};
 
-    [[nodiscard]] std::optional<victim_terms> operator()(const contender& by, const contender& of,
+    [[nodiscard]] std::optional<victim_terms> operator()(const gang_view& by, const gang_view& of,
                                                          std::int64_t now) const noexcept {
         auto terms = rule(by, of, now);
         if (terms && terms->only_surplus)
@@ -296,7 +297,7 @@ struct whole_gangs {
             terms->only_whole = true;
         return terms;
     }
-    [[nodiscard]] std::optional<std::int64_t> next_change(const contender& of,
+    [[nodiscard]] std::optional<std::int64_t> next_change(const gang_view& of,
                                                           std::int64_t now) const noexcept {
         return rule.next_change(of, now);
     }

@@ -7,13 +7,13 @@
 #include <optional>
 
 #include <muster/base/id.hpp>
-#include <muster/vocabulary/taking.hpp>
+#include <muster/vocabulary/preemption_scope.hpp>
 
 namespace muster {
 inline namespace v0_1 {
 
 /// One side of an eviction, as rules see it. Times are in the caller's unit.
-struct contender {
+struct gang_view {
     std::optional<queue_index> queue;
     std::int64_t queue_priority = 0;
     /// Pods of the queue, and of the gang, may be evicted at all.
@@ -22,9 +22,9 @@ struct contender {
     std::int64_t priority = 0;
     std::int64_t created = 0;
     /// Whose room the queue lets it take.
-    taking from_own = taking::nobody;
-    taking from_others = taking::nobody;
-    std::optional<std::int64_t> from_others_to_borrow;
+    preemption_scope within_queue = preemption_scope::never;
+    preemption_scope within_cohort = preemption_scope::never;
+    std::optional<std::int64_t> borrow_within_cohort;
     /// When the first of its members that stand started to run; absent = unknown.
     std::optional<std::int64_t> since;
     /// For a victim: how long the gang must run before more than its surplus may be evicted for the
@@ -34,10 +34,10 @@ struct contender {
     std::int64_t queues_in_common = 0;
 
     /// A lower bound: no gang in the queue is easier to evict than this one.
-    [[nodiscard]] static constexpr contender least_of(std::optional<queue_index> queue,
+    [[nodiscard]] static constexpr gang_view least_of(std::optional<queue_index> queue,
                                                       std::int64_t queue_priority,
                                                       bool queue_preemptible) noexcept {
-        contender least;
+        gang_view least;
         least.queue = queue;
         least.queue_priority = queue_priority;
         least.queue_preemptible = queue_preemptible;
@@ -76,7 +76,7 @@ struct victim_terms {
     bool by_fair_share = false;
     /// With `lenient`: the gang's own queue need not stay within what it deserves, while the other
     /// keeps all that it deserves.
-    bool for_who_borrows = false;
+    bool preemptor_may_borrow = false;
     /// Only members beyond its minima.
     bool only_surplus = false;
     /// All of it or nothing.
@@ -164,7 +164,7 @@ template<class Rule>
 }
 
 /// Returns the terms on which members of a victim may be evicted for a waiting gang; nullopt = not
-/// at all. Preconditions: a rule that spares `contender::least_of` a queue spares all gangs of it;
+/// at all. Preconditions: a rule that spares `gang_view::least_of` a queue spares all gangs of it;
 /// one that spares a gang spares those of the same queue that have a higher priority and otherwise
 /// are alike, or that are older.
 ///  - `none`: true for a rule that evicts no pods, so that it is never evaluated.
@@ -173,7 +173,7 @@ template<class Rule>
 ///    victim, if time alone decides.
 template<class Rule>
 concept victim_rule = std::copyable<Rule> && std::equality_comparable<Rule> &&
-    requires(const Rule rule, const contender& side, std::int64_t now) {
+    requires(const Rule rule, const gang_view& side, std::int64_t now) {
     { rule(side, side, now) }
     noexcept->std::same_as<std::optional<victim_terms>>;
     { Rule::none } -> std::convertible_to<bool>;

@@ -15,7 +15,7 @@
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/policy/victim_rule_concept.hpp>
-#include <muster/preempt/contenders.hpp>
+#include <muster/preempt/gang_views.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -30,7 +30,7 @@ class eviction_candidates {
 
 public:
     struct candidate {
-        contender side;
+        gang_view side;
         gang_index gang;
         /// Among all, in the order of keys.
         std::size_t place = 0;
@@ -63,8 +63,8 @@ public:
 
     /// Reads the state, unless it did so since `forget`.
     /// O(gangs · log gangs + running pods × width + nodes × width), or O(changed nodes × width).
-    void look(const cluster_state<Traits>& known) {
-        known_ = &known;
+    void look(const cluster_state<Traits>& cluster) {
+        cluster_ = &cluster;
         if (valid_) {
             for (const node_index node : changed_)
                 see_free(node);
@@ -74,8 +74,8 @@ public:
         valid_ = true;
         row_of_.reset();
         order_.clear();
-        for (const gang_index which : known.gang_order()) {
-            const auto& gang = known[which];
+        for (const gang_index which : cluster.gang_order()) {
+            const auto& gang = cluster[which];
             // Gangs with nominated or newly placed members are left alone.
             if (!gang.members.empty() && gang.nominated == 0 &&
                 gang.placeable != gang.members.size())
@@ -88,13 +88,13 @@ public:
         });
         all_.clear();
         for (const sort_key& each : order_)
-            all_.push_back({contender_of(known, each.gang), each.gang, each.place});
+            all_.push_back({gang_view_of(cluster, each.gang), each.gang, each.place});
         sum_up();
     }
 
     /// What the queue's own pods will use, and a lower bound of its gangs; see `least_of`.
     struct queue_total {
-        contender least;
+        gang_view least;
         resources<width> own;
     };
     /// Sums over all nodes of what is free, and of what pods without a queue use; and the queues
@@ -105,11 +105,11 @@ public:
         detail::sequence<queue_total> queues;
     };
     /// The sums as of the first call after `forget`. O((nodes + queues) × width), then O(1).
-    [[nodiscard]] const totals& totals_of(const cluster_state<Traits>& known) {
+    [[nodiscard]] const totals& totals_of(const cluster_state<Traits>& cluster) {
         if (has_totals_)
             return totals_;
         has_totals_ = true;
-        const auto& accounts = known.accounts();
+        const auto& accounts = cluster.accounts();
         if (!has_node_totals_) {
             has_node_totals_ = true;
             on_nodes_ = {};
@@ -140,10 +140,10 @@ public:
         }
         totals_.queues.clear();
         for (std::size_t at = 0; at < queues.size(); ++at) {
-            const auto& record = known[queue_index{at}];
+            const auto& record = cluster[queue_index{at}];
             if (own_[at] != resources<width>{})
                 totals_.queues.push_back(
-                    {contender::least_of(queue_index{at}, record.spec.priority,
+                    {gang_view::least_of(queue_index{at}, record.spec.priority,
                                          record.present && record.spec.preemptible),
                      own_[at]});
         }
@@ -158,12 +158,12 @@ public:
     /// The functions below are about room for the gang `by`, with the terms of one rule at one
     /// time. O(queues × depth²), once for all gangs of one queue in a row.
     void begin_for(gang_index by) {
-        by_ = contender_of(*known_, by);
+        by_ = gang_view_of(*cluster_, by);
         make_row(by_.queue);
         admitted_.assign(groups_.size(), unknown);
     }
     /// The gang `by`, as rules see it.
-    [[nodiscard]] const contender& by() const noexcept { return by_; }
+    [[nodiscard]] const gang_view& by() const noexcept { return by_; }
     /// How many queues stand above the group that stand above the queue of the gang, too; see
     /// `queues_in_common`.
     [[nodiscard]] std::int64_t queues_in_common_with(std::size_t which) const noexcept {
@@ -176,7 +176,7 @@ public:
         if (admitted_[which] != unknown)
             return admitted_[which];
         const group& among = groups_[which];
-        contender& least = least_[which];
+        gang_view& least = least_[which];
         const auto admits = [&](std::int64_t priority) {
             least.priority = priority;
             return rule(by_, least, now).has_value();
@@ -249,14 +249,14 @@ private:
     };
 
     void add_pods_of(gang_index which, sum& to) const {
-        const auto& members = (*known_)[which].members;
+        const auto& members = (*cluster_)[which].members;
         // Members of one role stand side by side and are alike as a rule.
         for (std::size_t at = 0; at < members.size();) {
-            const shape_index shape = (*known_)[members[at]].shape;
+            const shape_index shape = (*cluster_)[members[at]].shape;
             std::int64_t count = 0;
-            for (; at < members.size() && (*known_)[members[at]].shape == shape; ++at)
-                count += (*known_)[members[at]].charged() ? 1 : 0;
-            const resources<width>& each = known_->request(members[at - 1]);
+            for (; at < members.size() && (*cluster_)[members[at]].shape == shape; ++at)
+                count += (*cluster_)[members[at]].charged() ? 1 : 0;
+            const resources<width>& each = cluster_->request(members[at - 1]);
             for (std::size_t column = 0; count > 0 && column < width; ++column)
                 to[column] += int128{count} * each[column];
         }
@@ -277,17 +277,17 @@ private:
             held_.push_back(held_.back());
             add_pods_of(all_[at].gang, held_.back());
         }
-        any_guarantee_ = detail::any_of(known_->queue_order(), [&](queue_index each) {
-            return (*known_)[each].spec.guarantee != resources<width>{};
+        any_guarantee_ = detail::any_of(cluster_->queue_order(), [&](queue_index each) {
+            return (*cluster_)[each].spec.guarantee != resources<width>{};
         });
         free_ = {};
         changed_.clear();
-        free_on_.assign(known_->accounts().nodes(), {});
+        free_on_.assign(cluster_->accounts().nodes(), {});
         for (std::size_t at = 0; at < free_on_.size(); ++at)
             see_free(node_index{at});
     }
     void see_room(node_index node) {
-        const resources<width>& room = known_->accounts().free(node);
+        const resources<width>& room = cluster_->accounts().free(node);
         resources<width>& before = room_on_[node.value()];
         for (std::size_t column = 0; column < width; ++column) {
             on_nodes_.free[column] += std::max<std::int64_t>(0, room[column]);
@@ -297,8 +297,8 @@ private:
         before = room;
     }
     void see_free(node_index node) {
-        const auto later = known_->accounts().future(node);
-        const auto& free = known_->accounts().free(node);
+        const auto later = cluster_->accounts().future(node);
+        const auto& free = cluster_->accounts().free(node);
         resources<width>& before = free_on_[node.value()];
         for (std::size_t column = 0; column < width; ++column) {
             const auto most = std::max(std::int64_t{0}, std::max(later[column], free[column]));
@@ -310,7 +310,7 @@ private:
     /// The quota of the queue admits `rest`, once `gone` has left. Takes from `rest` what the queue
     /// claims of those above already.
     [[nodiscard]] bool fits_quota(queue_index queue, const sum& gone, sum& rest) const {
-        const auto& queues = known_->accounts().queues();
+        const auto& queues = cluster_->accounts().queues();
         const auto& quota = queues.quota(queue);
         const auto& claimed = queues.future().claimed(queue);
         const auto& guarantee = queues.future().guarantee(queue);
@@ -330,7 +330,7 @@ private:
         if (row_of_ && *row_of_ == by)
             return;
         row_of_ = by;
-        const auto& queues = known_->accounts().queues();
+        const auto& queues = cluster_->accounts().queues();
         chain_.clear();
         for (auto at = by; at; at = queues.parent(*at))
             chain_.push_back(*at);
@@ -351,7 +351,7 @@ private:
                     by_level_.push_back(at);
     }
 
-    const cluster_state<Traits>* known_ = nullptr;
+    const cluster_state<Traits>* cluster_ = nullptr;
     bool valid_ = false;
     bool any_guarantee_ = false;
     bool has_totals_ = false;
@@ -385,9 +385,9 @@ private:
     detail::sequence<std::size_t> meets_;
     detail::sequence<std::size_t> by_level_;
     /// Per group: no gang in it is easier to evict, but for its priority.
-    detail::sequence<contender> least_;
+    detail::sequence<gang_view> least_;
     /// The gang that room is for, and per group what `admitted_end` returned for it.
-    contender by_;
+    gang_view by_;
     detail::sequence<std::size_t> admitted_;
 };
 

@@ -45,25 +45,25 @@ public:
     /// `into` is empty again. Takes from `steps`. `one_more`: it has its minima, and gets one
     /// member more, or not.
     template<consolidation_rule Rule>
-    [[nodiscard]] bool start(const cluster_state<Traits>& known, gang_index by, const Rule& rule,
+    [[nodiscard]] bool start(const cluster_state<Traits>& cluster, gang_index by, const Rule& rule,
                              std::int64_t now, plan<width>& into, node_finder<Traits>& finder,
                              placer<Traits>& placing, admission<Traits>& deciding,
                              eviction_candidates<Traits>& among, std::int64_t& steps,
                              bool one_more = false) {
         moves_.clear();
         next_change_.reset();
-        if (!anybody_may_move(known, by, rule, now) ||
-            !(one_more ? deciding.prepare_one_more(known, by) : deciding.prepare(known, by)))
+        if (!anybody_may_move(cluster, by, rule, now) ||
+            !(one_more ? deciding.prepare_one_more(cluster, by) : deciding.prepare(cluster, by)))
             return false;
-        into.look_ahead(known.population().anybody_comes());
-        attempt on{known, into, finder, placing, deciding, by, steps, into.mark(), std::nullopt};
-        if (into.looks_ahead() && on.gang_fits())
+        into.assume_released(cluster.population().anybody_comes());
+        attempt on{cluster, into, finder, placing, deciding, by, steps, into.mark(), std::nullopt};
+        if (into.assumes_released() && on.gang_fits())
             return true;
         into.rollback(on.base);
         if (enough_in_all(on)) {
-            among.look(known);
+            among.look(cluster);
             among.begin_for(by);
-            pods_.begin(known, by, rule, now, among);
+            pods_.begin(cluster, by, rule, now, among);
             next_change_ = pods_.next_change();
             if (!pods_.all().empty() && choose(on))
                 return true;
@@ -90,7 +90,7 @@ private:
 
     /// What one gang is tried with.
     struct attempt {
-        const cluster_state<Traits>& known;
+        const cluster_state<Traits>& cluster;
         plan<width>& into;
         node_finder<Traits>& finder;
         placer<Traits>& placing;
@@ -106,29 +106,29 @@ private:
         [[nodiscard]] bool gang_fits() {
             steps -= steps_of_try;
             return steps > 0 &&
-                   deciding.try_minima(known, into, finder, placing, steps) == answer::admitted;
+                   deciding.try_minima(cluster, into, finder, placing, steps) == answer::admitted;
         }
         void scanned() noexcept {
-            steps -= 1 + static_cast<std::int64_t>(known.accounts().nodes() / 8);
+            steps -= 1 + static_cast<std::int64_t>(cluster.accounts().nodes() / 8);
         }
         [[nodiscard]] node_query<width> query() const {
             const auto& members = deciding.members();
-            return detail::query_for(known, members.classes[*only].shape, members.queue_nodes);
+            return detail::query_for(cluster, members.classes[*only].shape, members.queue_nodes);
         }
         [[nodiscard]] std::int64_t need() const { return (*deciding.needs())[*only]; }
     };
 
     /// False if the rule certainly spares all gangs. O(queues).
     template<consolidation_rule Rule>
-    [[nodiscard]] static bool anybody_may_move(const cluster_state<Traits>& known, gang_index by,
+    [[nodiscard]] static bool anybody_may_move(const cluster_state<Traits>& cluster, gang_index by,
                                                const Rule& rule, std::int64_t now) {
-        const contender mine = contender_of(known, by);
-        if (rule(mine, contender::least_of(std::nullopt, 0, true), now))
+        const gang_view mine = gang_view_of(cluster, by);
+        if (rule(mine, gang_view::least_of(std::nullopt, 0, true), now))
             return true;
-        return detail::any_of(known.queue_order(), [&](queue_index each) {
-            const auto& queue = known[each];
+        return detail::any_of(cluster.queue_order(), [&](queue_index each) {
+            const auto& queue = cluster[each];
             return rule(mine,
-                        contender::least_of(each, queue.spec.priority,
+                        gang_view::least_of(each, queue.spec.priority,
                                             queue.present && queue.spec.preemptible),
                         now)
                 .has_value();
@@ -144,7 +144,7 @@ private:
             return false;
         if (!needs)
             return true;
-        const auto& accounts = on.known.accounts();
+        const auto& accounts = on.cluster.accounts();
         if (members.queue && !accounts.admits(*members.queue, amount))
             return false;
         for (std::size_t column = 0; column < width; ++column) {
@@ -163,9 +163,9 @@ private:
             by_size_[at] = at;
         sizes_.clear();
         for (const movable_pod& each : pods_.all())
-            sizes_.push_back(on.finder.weights().key(on.known.request(each.pod)));
+            sizes_.push_back(on.finder.weights().key(on.cluster.request(each.pod)));
         detail::stable_sort(by_size_, {}, [&](std::size_t at) { return ~sizes_[at]; });
-        on.only = counted_class(on.known, on.by, on.deciding.members(), on.deciding.needs());
+        on.only = counted_class(on.cluster, on.by, on.deciding.members(), on.deciding.needs());
         std::size_t least = 1;
         std::size_t most = pods_.all().size();
         detail::sequence<move> found;
@@ -192,13 +192,13 @@ private:
     [[nodiscard]] bool where_room_is_made(attempt& on, std::size_t& least) {
         const std::int64_t need = on.need();
         const node_query<width> query = on.query();
-        const auto& accounts = on.known.accounts();
+        const auto& accounts = on.cluster.accounts();
         std::int64_t missing =
-            need - on.finder.room(on.known, on.deciding.members().classes[*on.only].shape,
+            need - on.finder.room(on.cluster, on.deciding.members().classes[*on.only].shape,
                                   on.deciding.members().queue_nodes, need);
         if (missing <= 0)
             return false;
-        groups_.begin(on.known, pods_, query, missing);
+        groups_.begin(on.cluster, pods_, query, missing);
         least = groups_.at_least(missing);
         gone_.assign(accounts.nodes(), 0);
         detail::sequence<move> kept;
@@ -250,9 +250,9 @@ private:
                                    node_index node, std::size_t pod) const {
         if (!eligible(query, node))
             return true;
-        resources<width> free = on.known.accounts().free(node);
+        resources<width> free = on.cluster.accounts().free(node);
         const std::int64_t before = fit_count(*query.request, free, on.need());
-        free -= on.known.request(pods_.all()[pod].pod);
+        free -= on.cluster.request(pods_.all()[pod].pod);
         return before == 0 || fit_count(*query.request, free, on.need()) == before;
     }
 
@@ -262,10 +262,10 @@ private:
         detail::sequence<std::size_t> order(pods_.all().size());
         for (std::size_t at = 0; at < order.size(); ++at)
             order[at] = at;
-        detail::sequence<std::size_t> count(on.known.accounts().nodes(), 0);
+        detail::sequence<std::size_t> count(on.cluster.accounts().nodes(), 0);
         for (const movable_pod& each : pods_.all())
             ++count[each.node.value()];
-        const auto& labels = on.known.node_labels();
+        const auto& labels = on.cluster.node_labels();
         detail::stable_sort(order, {}, [&](std::size_t at) {
             const node_index node = pods_.all()[at].node;
             return std::pair(count[node.value()], labels[node]);
@@ -351,8 +351,8 @@ private:
         }
         bool found = false;
         if (on.only)
-            counted_.begin(on.known, on.query(), on.need(),
-                           on.finder.room(on.known, on.deciding.members().classes[*on.only].shape,
+            counted_.begin(on.cluster, on.query(), on.need(),
+                           on.finder.room(on.cluster, on.deciding.members().classes[*on.only].shape,
                                           on.deciding.members().queue_nodes, on.need()));
         for (std::size_t count = least; count <= most && !found && on.steps > 0; ++count) {
             set_.clear();
@@ -390,10 +390,10 @@ private:
             return false;
         for (const std::size_t at : set_)
             pods_.vacate(at, on.into);
-        const savepoint emptied = on.into.mark();
+        const savepoint vacated = on.into.mark();
         // Pods to which the gang has affinity may move, so that it fits on their new nodes.
-        if (!on.gang_fits() && detail::stake_in_pods(on.known, on.deciding.members()) !=
-                                   detail::pod_stake::requirements) {
+        if (!on.gang_fits() && detail::affinity_effect_on(on.cluster, on.deciding.members()) !=
+                                   detail::affinity_effect::required) {
             on.into.rollback(on.base);
             return false;
         }
@@ -417,7 +417,7 @@ private:
             for (const std::size_t at : set_)
                 pods_.vacate(at, on.into);
         }
-        on.into.rollback(emptied);
+        on.into.rollback(vacated);
         chosen_.clear();
         if (scatter(on, 0))
             return true;
@@ -429,7 +429,7 @@ private:
         if (place == set_.size())
             return on.gang_fits();
         const std::size_t at = set_[place];
-        for (const node_index node : on.known.node_order()) {
+        for (const node_index node : on.cluster.node_order()) {
             if (--on.steps <= 0)
                 return false;
             const savepoint before = on.into.mark();

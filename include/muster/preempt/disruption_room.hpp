@@ -21,33 +21,33 @@ class disruption_room {
 public:
     /// Starts with no pod told to go. O(1) without budgets, and when nothing happened since; else
     /// O(pods · log kinds of pods + kinds of pods × budgets), a kind being labels and tenant.
-    void begin(const cluster_state<Traits>& known) {
+    void begin(const cluster_state<Traits>& cluster) {
         broken_ = 0;
-        if (known.budgets().empty()) {
-            known_ = nullptr;
+        if (cluster.budgets().empty()) {
+            cluster_ = nullptr;
             return;
         }
-        if (known_ == &known && seen_ == known.changes()) {
+        if (cluster_ == &cluster && seen_ == cluster.changes()) {
             for (room& each : rooms_)
                 each.reset();
             return;
         }
-        known_ = &known;
-        seen_ = known.changes();
+        cluster_ = &cluster;
+        seen_ = cluster.changes();
         rooms_.clear();
         covering_.clear();
-        for (const budget_index each : known.budgets()) {
-            const disruption_budget& budget = known.budget(each);
+        for (const budget_index each : cluster.budgets()) {
+            const disruption_budget& budget = cluster.budget(each);
             rooms_.push_back({&budget, -budget.keeps, 0, 0});
         }
-        for (const pod_index pod : known.pod_order())
+        for (const pod_index pod : cluster.pod_order())
             if (available(pod))
                 for (const std::size_t budget : covering(pod))
                     ++rooms_[budget].spare;
     }
 
     /// Some budget is there.
-    [[nodiscard]] bool any() const noexcept { return known_ != nullptr; }
+    [[nodiscard]] bool any() const noexcept { return cluster_ != nullptr; }
 
     void take(pod_index pod) { shift(pod, 1); }
     void put_back(pod_index pod) { shift(pod, -1); }
@@ -70,26 +70,26 @@ private:
     };
 
     [[nodiscard]] bool available(pod_index pod) const noexcept {
-        const auto& record = (*known_)[pod];
+        const auto& record = (*cluster_)[pod];
         return record.phase == pod_phase::running && record.ready && record.charged() &&
-               record.charged_as() == tenure::lasting;
+               record.charged_as() == allocation::allocated;
     }
     /// It has run, and may be about to again.
     [[nodiscard]] bool started(pod_index pod) const noexcept {
-        const pod_phase phase = (*known_)[pod].phase;
+        const pod_phase phase = (*cluster_)[pod].phase;
         return phase == pod_phase::running || phase == pod_phase::unknown;
     }
 
     [[nodiscard]] const detail::sequence<std::size_t>& covering(pod_index pod) {
-        const auto& record = (*known_)[pod];
-        const auto tenant = (*known_)[record.gang].tenant;
-        const auto [known, fresh] = covering_.try_emplace({record.labels, tenant});
+        const auto& record = (*cluster_)[pod];
+        const auto tenant = (*cluster_)[record.gang].tenant;
+        const auto [cluster, fresh] = covering_.try_emplace({record.labels, tenant});
         if (fresh)
             for (std::size_t at = 0; at < rooms_.size(); ++at)
-                if (rooms_[at].budget->pods.matches(known_->label_sets()[record.labels],
-                                                    known_->label_sets()[tenant]))
-                    known->second.push_back(at);
-        return known->second;
+                if (rooms_[at].budget->pods.matches(cluster_->label_sets()[record.labels],
+                                                    cluster_->label_sets()[tenant]))
+                    cluster->second.push_back(at);
+        return cluster->second;
     }
 
     void shift(pod_index pod, std::int64_t by) {
@@ -104,7 +104,7 @@ private:
         }
     }
 
-    const cluster_state<Traits>* known_ = nullptr;
+    const cluster_state<Traits>* cluster_ = nullptr;
     std::uint64_t seen_ = 0;
     /// One for each budget, in the order of keys.
     detail::sequence<room> rooms_;

@@ -24,17 +24,17 @@ class eviction_memory {
     static constexpr std::size_t width = Traits::width;
 
 public:
-    /// Begins a pass with these rules and fair shares. `standing_changed`: an event changed a gang
+    /// Begins a pass with these rules and fair shares. `placeable_changed`: an event changed a gang
     /// that has running members. Returns true if nothing happened since the last pass.
     /// O(queues × width).
     template<class Victims, class Moves>
-    [[nodiscard]] bool begin(const cluster_state<Traits>& known, const Victims& victims,
+    [[nodiscard]] bool begin(const cluster_state<Traits>& cluster, const Victims& victims,
                              const Moves& moves, const sequence<resources<width>>& due,
-                             bool standing_changed) {
-        const stamp now{known.release_epoch(), known.capability_epoch(), known.queue_epoch(),
-                        known.settle_epoch(), known.population().epoch()};
+                             bool placeable_changed) {
+        const stamp now{cluster.release_epoch(), cluster.capability_epoch(), cluster.queue_epoch(),
+                        cluster.settle_epoch(), cluster.population().epoch()};
         const bool same_policy = same_rules(victims, moves) && due == due_;
-        const bool same = same_policy && !standing_changed && now == seen_;
+        const bool same = same_policy && !placeable_changed && now == seen_;
         seen_ = now;
         if (same)
             return true;
@@ -46,23 +46,23 @@ public:
     void something_happened() noexcept { ++time_; }
 
     /// The gang was refused with at least `steps` steps, and its refusal holds at time `now`.
-    [[nodiscard]] bool holds(const cluster_state<Traits>& known, gang_index which,
+    [[nodiscard]] bool holds(const cluster_state<Traits>& cluster, gang_index which,
                              std::int64_t steps, std::int64_t now) const noexcept {
         if (which.value() >= refused_.size())
             return false;
         const refusal& last = refused_[which.value()];
-        return last.time == time_ && last.generation == known[which].generation &&
+        return last.time == time_ && last.generation == cluster[which].generation &&
                last.steps >= steps && (!last.again || now < *last.again);
     }
     /// The time at which the refusal ends by itself. Precondition: it holds.
     [[nodiscard]] std::optional<std::int64_t> again(gang_index which) const noexcept {
         return refused_[which.value()].again;
     }
-    void refused(const cluster_state<Traits>& known, gang_index which, std::int64_t steps,
+    void refused(const cluster_state<Traits>& cluster, gang_index which, std::int64_t steps,
                  std::optional<std::int64_t> again) {
         if (which.value() >= refused_.size())
             refused_.resize(which.value() + 1);
-        refused_[which.value()] = {time_, known[which].generation, steps, again};
+        refused_[which.value()] = {time_, cluster[which].generation, steps, again};
     }
 
 private:

@@ -19,8 +19,8 @@
 #include <muster/preempt/disruption_room.hpp>
 #include <muster/preempt/victims.hpp>
 #include <muster/problem/affinity_members.hpp>
-#include <muster/problem/closeness.hpp>
-#include <muster/vocabulary/tree_standing.hpp>
+#include <muster/problem/topology_requirement.hpp>
+#include <muster/vocabulary/subtree_status.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -47,27 +47,27 @@ public:
 
     /// O(candidates + admitted gangs · log + their members).
     template<consolidation_rule Rule>
-    void begin(const cluster_state<Traits>& known, gang_index by, const Rule& rule,
+    void begin(const cluster_state<Traits>& cluster, gang_index by, const Rule& rule,
                std::int64_t now, eviction_candidates<Traits>& among) {
-        known_ = &known;
+        cluster_ = &cluster;
         pods_.clear();
         gangs_.clear();
-        list_.begin(known, by, rule, now, among);
-        budgets_.begin(known);
+        list_.begin(cluster, by, rule, now, among);
+        budgets_.begin(cluster);
         for (std::size_t at = 0; at < list_.size(); ++at) {
             gangs_.emplace_back();
             victim& of = gangs_.back();
             // The replacement of a moved member could not start if the gang is below its minima or
             // its queue is above its quota.
             if (!list_.look(at, of) || of.most == 0 || of.terms.only_whole ||
-                known[of.gang].spec.fault != gang_fault::none ||
-                !reaches_minima(known[of.gang].spec.tree, of.holding) || over_quota(of.gang)) {
+                cluster[of.gang].spec.fault != gang_fault::none ||
+                !reaches_minima(cluster[of.gang].spec.tree, of.holding) || over_quota(of.gang)) {
                 gangs_.pop_back();
                 continue;
             }
             for (std::size_t pod = 0; pod < of.pods.size(); ++pod)
                 if ((!of.terms.only_surplus || of.spare[pod]) && may_move(of.pods[pod]))
-                    pods_.push_back({of.pods[pod], *known[of.pods[pod]].node, gangs_.size() - 1,
+                    pods_.push_back({of.pods[pod], *cluster[of.pods[pod]].node, gangs_.size() - 1,
                                      of.terms.outer, of.terms.inner});
         }
         taken_.assign(pods_.size(), 0);
@@ -84,11 +84,12 @@ public:
     /// The pod is to move; false when its gang cannot have that.
     [[nodiscard]] bool take(std::size_t at) {
         victim& of = gangs_[pods_[at].of];
-        const std::size_t role = (*known_)[pods_[at].pod].role.value();
+        const std::size_t role = (*cluster_)[pods_[at].pod].role.value();
         --of.holding[role];
         budgets_.take(pods_[at].pod);
         if (static_cast<std::int64_t>(of.count) >= of.most || !budgets_.kept() ||
-            (of.terms.only_surplus && !reaches_minima((*known_)[of.gang].spec.tree, of.holding))) {
+            (of.terms.only_surplus &&
+             !reaches_minima((*cluster_)[of.gang].spec.tree, of.holding))) {
             ++of.holding[role];
             budgets_.put_back(pods_[at].pod);
             return false;
@@ -99,7 +100,7 @@ public:
     }
     void put_back(std::size_t at) {
         victim& of = gangs_[pods_[at].of];
-        ++of.holding[(*known_)[pods_[at].pod].role.value()];
+        ++of.holding[(*cluster_)[pods_[at].pod].role.value()];
         budgets_.put_back(pods_[at].pod);
         --of.count;
         taken_[at] = 0;
@@ -108,14 +109,14 @@ public:
     /// The pod leaves its node in the plan; its part of the quota goes with it. O(width + claims).
     void vacate(std::size_t at, plan<width>& in) const {
         const movable_pod& one = pods_[at];
-        in.vacate(one.pod, one.node, known_->request(one.pod), known_->where(one.pod).value.claims,
-                  std::nullopt);
+        in.vacate(one.pod, one.node, cluster_->request(one.pod),
+                  cluster_->where(one.pod).value.claims, std::nullopt);
     }
     /// Puts it on that node in the plan, if there is room. O(width + claims).
     [[nodiscard]] bool put(std::size_t at, node_index node, plan<width>& in) const {
         const movable_pod& one = pods_[at];
-        return in.try_place(one.pod, node, known_->request(one.pod),
-                            known_->where(one.pod).value.claims, std::nullopt);
+        return in.try_place(one.pod, node, cluster_->request(one.pod),
+                            cluster_->where(one.pod).value.claims, std::nullopt);
     }
 
     /// It may stand on that node, another than its own, as far as constraints go.
@@ -124,9 +125,9 @@ public:
         return node != one.node && eligible(query_of(at), node) && in_domain(one, node);
     }
     [[nodiscard]] node_query<width> query_of(std::size_t at) const {
-        const auto& record = (*known_)[pods_[at].pod];
-        return detail::query_for(*known_, record.shape,
-                                 detail::queue_nodes_of(*known_, (*known_)[record.gang].queue));
+        const auto& record = (*cluster_)[pods_[at].pod];
+        return detail::query_for(*cluster_, record.shape,
+                                 detail::queue_nodes_of(*cluster_, (*cluster_)[record.gang].queue));
     }
 
     /// The node of those that suit which has least left, of which `use(node)` has nothing against;
@@ -136,10 +137,10 @@ public:
     tightest(std::size_t at, const placement_weights<width>& weights, const Use& use) const {
         const movable_pod& one = pods_[at];
         const auto query = query_of(at);
-        const auto& accounts = known_->accounts();
+        const auto& accounts = cluster_->accounts();
         std::optional<node_index> best;
         std::int64_t least = 0;
-        for (const node_index node : known_->node_order()) {
+        for (const node_index node : cluster_->node_order()) {
             const resources<width>& free = accounts.free(node);
             if (node == one.node || !fits(*query.request, free) || !eligible(query, node))
                 continue;
@@ -155,11 +156,11 @@ public:
 
 private:
     [[nodiscard]] bool may_move(pod_index pod) const {
-        return !known_->where(pod).value.held() && !detail::terms_bear_on(*known_, pod);
+        return !cluster_->where(pod).value.held() && !detail::terms_bear_on(*cluster_, pod);
     }
     [[nodiscard]] bool over_quota(gang_index which) const {
-        const auto& queues = known_->accounts().queues();
-        for (auto at = (*known_)[which].queue; at; at = queues.parent(*at)) {
+        const auto& queues = cluster_->accounts().queues();
+        for (auto at = (*cluster_)[which].queue; at; at = queues.parent(*at)) {
             const auto claimed = queues.claimed(*at);
             for (std::size_t column = 0; column < width; ++column)
                 if (const auto top = queues.quota(*at)[kind_id{column}];
@@ -169,16 +170,17 @@ private:
         return false;
     }
     [[nodiscard]] bool in_domain(const movable_pod& one, node_index node) const {
-        const auto& record = (*known_)[one.pod];
-        const auto& group = (*known_)[record.gang];
+        const auto& record = (*cluster_)[one.pod];
+        const auto& group = (*cluster_)[record.gang];
         return detail::all_of(group.together, [&](const vertex_topology& each) {
             return !each.required ||
                    !is_below(group.spec.tree, record.role.value(), each.vertex.value()) ||
-                   known_->topologies()[each.within].shared_levels(one.node, node) > *each.required;
+                   cluster_->topologies()[each.within].shared_levels(one.node, node) >
+                       *each.required;
         });
     }
 
-    const cluster_state<Traits>* known_ = nullptr;
+    const cluster_state<Traits>* cluster_ = nullptr;
     victim_list<Traits> list_;
     disruption_room<Traits> budgets_;
     std::vector<victim> gangs_;

@@ -43,9 +43,9 @@ public:
     /// Where room is made for up to `missing` more: first where that takes the fewest pods, then
     /// where it hits the lowest level, then the least valuable. O(pods · log pods + pods on a node
     /// squared).
-    void begin(const cluster_state<Traits>& known, const movable_pods<Traits>& pods,
+    void begin(const cluster_state<Traits>& cluster, const movable_pods<Traits>& pods,
                const node_query<width>& query, std::int64_t missing) {
-        known_ = &known;
+        cluster_ = &cluster;
         pods_ = &pods;
         query_ = query;
         groups_.clear();
@@ -53,7 +53,9 @@ public:
         order_.resize(pods.all().size());
         for (std::size_t at = 0; at < order_.size(); ++at)
             order_[at] = at;
-        const auto label = [&](std::size_t at) { return known.node_labels()[pods.all()[at].node]; };
+        const auto label = [&](std::size_t at) {
+            return cluster.node_labels()[pods.all()[at].node];
+        };
         detail::stable_sort(order_, {}, label);
         for (std::size_t first = 0; first < order_.size();) {
             const node_index node = pods.all()[order_[first]].node;
@@ -104,7 +106,7 @@ private:
     };
 
     [[nodiscard]] const amounts& request(std::size_t at) const {
-        return known_->request(pods_->all()[at].pod);
+        return cluster_->request(pods_->all()[at].pod);
     }
 
     /// What is missing for so many members.
@@ -145,7 +147,7 @@ private:
 
     /// The fewest pods for each number of members, as no kind alone allows fewer.
     void bound(node_index node, std::int64_t missing) {
-        const amounts& free = known_->accounts().free(node);
+        const amounts& free = cluster_->accounts().free(node);
         const std::int64_t room = fit_count(*query_.request, free, missing);
         rate best;
         for (std::size_t column = 0; column < width; ++column) {
@@ -181,7 +183,7 @@ private:
     }
 
     void make(node_index node, std::int64_t missing) {
-        amounts free = known_->accounts().free(node);
+        amounts free = cluster_->accounts().free(node);
         std::int64_t room = fit_count(*query_.request, free, missing);
         room_group next{node, {}, 0, 0, 0, 0, 0};
         for (std::int64_t gained = 0; gained < missing && !left_.empty();) {
@@ -245,7 +247,7 @@ private:
         detail::sort(left_);
     }
 
-    const cluster_state<Traits>* known_ = nullptr;
+    const cluster_state<Traits>* cluster_ = nullptr;
     const movable_pods<Traits>* pods_ = nullptr;
     node_query<width> query_;
     detail::sequence<room_group> groups_;

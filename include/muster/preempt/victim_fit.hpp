@@ -25,10 +25,10 @@ inline namespace v0_1 {
 
 /// The pod, which stands, is told to go in the plan. O(width + claims).
 template<class Traits>
-void vacate_pod(const cluster_state<Traits>& known, pod_index pod, plan<Traits::width>& in) {
-    const auto& record = known[pod];
-    in.vacate(pod, *record.node, known.request(pod), known.where(pod).value.claims,
-              known[record.gang].charged_to());
+void vacate_pod(const cluster_state<Traits>& cluster, pod_index pod, plan<Traits::width>& in) {
+    const auto& record = cluster[pod];
+    in.vacate(pod, *record.node, cluster.request(pod), cluster.where(pod).value.claims,
+              cluster[record.gang].charged_to());
 }
 
 /// A pod that may be taken: of which victim, which of its pods.
@@ -54,14 +54,14 @@ public:
     static constexpr std::size_t width = Traits::width;
 
     /// `room` is there for pods of the query now, and `need` is needed.
-    void begin(const cluster_state<Traits>& known, const node_query<width>& query,
+    void begin(const cluster_state<Traits>& cluster, const node_query<width>& query,
                std::int64_t need, std::int64_t room) {
-        known_ = &known;
+        cluster_ = &cluster;
         quotas_.clear();
         query_ = query;
         need_ = need;
         room_ = most_room_ = room;
-        nodes_.resize(known.accounts().nodes());
+        nodes_.resize(cluster.accounts().nodes());
         ++round_;
     }
 
@@ -73,8 +73,8 @@ public:
         without_ = quotas_;
         touched_.clear();
         for (std::size_t at = 0; at < gangs.size(); ++at)
-            for (const pod_index member : (*known_)[gangs.gang(at)].members)
-                if (const auto& record = (*known_)[member]; record.charged()) {
+            for (const pod_index member : (*cluster_)[gangs.gang(at)].members)
+                if (const auto& record = (*cluster_)[member]; record.charged()) {
                     ++members;
                     without_.take(member);
                     node_room& on = nodes_[record.node->value()];
@@ -82,7 +82,7 @@ public:
                         see(*record.node);
                         touched_.push_back(*record.node);
                     }
-                    on.free += known_->request(member);
+                    on.free += cluster_->request(member);
                 }
         std::int64_t most = room_;
         for (std::size_t at = 0; at < touched_.size() && most < need_; ++at)
@@ -111,8 +111,8 @@ public:
     /// more needs, first where that hits the lowest level, then where it takes the fewest, then the
     /// least valuable. Pods that make no room are left out. O(pods · log pods).
     void by_nodes(detail::sequence<victim_pod>& pods) {
-        const auto& labels = known_->node_labels();
-        const auto label = [&](const victim_pod& of) { return labels[*(*known_)[of.pod].node]; };
+        const auto& labels = cluster_->node_labels();
+        const auto label = [&](const victim_pod& of) { return labels[*(*cluster_)[of.pod].node]; };
         detail::sort(pods, [&](const victim_pod& lhs, const victim_pod& rhs) {
             return std::tuple(label(lhs), lhs.rank, lhs.at) <
                    std::tuple(label(rhs), rhs.rank, rhs.at);
@@ -124,13 +124,13 @@ public:
         };
         detail::sequence<group> groups;
         for (std::size_t from = 0; from < pods.size();) {
-            const node_index node = *(*known_)[pods[from].pod].node;
-            resources<width> free = known_->accounts().free(node);
+            const node_index node = *(*cluster_)[pods[from].pod].node;
+            resources<width> free = cluster_->accounts().free(node);
             std::int64_t room = fit_count(*query_.request, free, need_);
             group next{{}, from, 0};
             const bool counts = eligible(query_, node);
             std::size_t at = from;
-            for (; at < pods.size() && *(*known_)[pods[at].pod].node == node; ++at) {
+            for (; at < pods.size() && *(*cluster_)[pods[at].pod].node == node; ++at) {
                 ++next.count;
                 auto& [outer, inner, count, rank] = next.key;
                 outer = next.count == 1 && at == from ? pods[at].outer
@@ -139,7 +139,7 @@ public:
                                                       : std::max(inner, pods[at].inner);
                 count = std::max(count, next.count);
                 rank = std::max(rank, pods[at].rank);
-                free += known_->request(pods[at].pod);
+                free += cluster_->request(pods[at].pod);
                 const std::int64_t now = fit_count(*query_.request, free, need_);
                 if (!counts || now == room)
                     continue;
@@ -179,16 +179,16 @@ private:
 
     void see(node_index node) {
         node_room& at = nodes_[node.value()];
-        at = {round_, eligible(query_, node), 0, known_->accounts().free(node)};
+        at = {round_, eligible(query_, node), 0, cluster_->accounts().free(node)};
         at.room = at.counts ? fit_count(*query_.request, at.free, need_) : 0;
     }
     void shift(pod_index pod, std::int64_t by) {
-        const auto& record = (*known_)[pod];
+        const auto& record = (*cluster_)[pod];
         const node_index node = *record.node;
         node_room& at = nodes_[node.value()];
         if (at.round != round_)
             see(node);
-        at.free += known_->request(pod) * by;
+        at.free += cluster_->request(pod) * by;
         if (at.counts) {
             room_ -= at.room;
             at.room = fit_count(*query_.request, at.free, need_);
@@ -197,7 +197,7 @@ private:
         most_room_ = std::max(most_room_, room_);
     }
 
-    const cluster_state<Traits>* known_ = nullptr;
+    const cluster_state<Traits>* cluster_ = nullptr;
     node_query<width> query_;
     std::int64_t need_ = 0;
     std::int64_t room_ = 0;
@@ -218,28 +218,28 @@ public:
     static constexpr std::size_t width = Traits::width;
     static constexpr bool cheap = false;
 
-    tried_fit(const cluster_state<Traits>& known, plan<width>& into, node_finder<Traits>& finder,
+    tried_fit(const cluster_state<Traits>& cluster, plan<width>& into, node_finder<Traits>& finder,
               placer<Traits>& placing, admission<Traits>& deciding, std::int64_t& steps)
-        : known_(&known),
+        : cluster_(&cluster),
           into_(&into),
           finder_(&finder),
           placing_(&placing),
           deciding_(&deciding),
           steps_(&steps),
           start_(into.mark()),
-          among_pods_(detail::stake_in_pods(known, deciding.members()) ==
-                      detail::pod_stake::requirements) {}
+          with_pod_affinity_(detail::affinity_effect_on(cluster, deciding.members()) ==
+                             detail::affinity_effect::required) {}
 
     /// False if the gang may lose by a pod that goes: a pod to which its members have affinity, or
     /// one that counts where they must spread.
-    [[nodiscard]] bool monotone() const noexcept { return !among_pods_; }
+    [[nodiscard]] bool monotone() const noexcept { return !with_pod_affinity_; }
     /// Some member asks to stand near that pod.
     [[nodiscard]] bool is_wanted(pod_index pod) const {
-        if (!among_pods_)
+        if (!with_pod_affinity_)
             return false;
-        const pod_population& population = known_->population();
-        const auto& record = (*known_)[pod];
-        const auto who = population.identity_of(record.labels, (*known_)[record.gang].tenant);
+        const pod_population& population = cluster_->population();
+        const auto& record = (*cluster_)[pod];
+        const auto who = population.identity_of(record.labels, (*cluster_)[record.gang].tenant);
         return detail::any_of(deciding_->members().classes, [&](const auto& each) {
             const known_terms* terms = population.terms(each.where);
             return terms && detail::any_of(terms->affinity, [&](const known_term& term) {
@@ -271,7 +271,7 @@ public:
             rebuild_ = false;
         }
         const savepoint here = into_->mark();
-        const answer found = deciding_->try_minima(*known_, *into_, *finder_, *placing_, *steps_);
+        const answer found = deciding_->try_minima(*cluster_, *into_, *finder_, *placing_, *steps_);
         into_->rollback(here);
         sure_ = sure_ && (found == answer::admitted || found == answer::waiting);
         return found == answer::admitted;
@@ -285,9 +285,9 @@ private:
         savepoint before;
     };
 
-    void vacate(pod_index pod) { vacate_pod(*known_, pod, *into_); }
+    void vacate(pod_index pod) { vacate_pod(*cluster_, pod, *into_); }
 
-    const cluster_state<Traits>* known_;
+    const cluster_state<Traits>* cluster_;
     plan<width>* into_;
     node_finder<Traits>* finder_;
     placer<Traits>* placing_;
@@ -295,7 +295,7 @@ private:
     std::int64_t* steps_;
     savepoint start_;
     /// Terms between pods may keep the gang's members off nodes.
-    bool among_pods_ = false;
+    bool with_pod_affinity_ = false;
     detail::sequence<one> gone_;
     /// The plan does not show what was put back since.
     bool rebuild_ = false;

@@ -14,10 +14,10 @@
 #include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
-#include <muster/preempt/victim_taking.hpp>
+#include <muster/preempt/victim_selection.hpp>
 #include <muster/preempt/victims.hpp>
 #include <muster/vocabulary/gang.hpp>
-#include <muster/vocabulary/tree_standing.hpp>
+#include <muster/vocabulary/subtree_status.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -27,16 +27,16 @@ inline namespace v0_1 {
 /// may lose one pod at a time, any one. The victim search takes surplus in a fixed order, which may
 /// spare the very pods whose room is needed.
 template<class Traits>
-class victim_keeping : protected victim_taking<Traits> {
-    using taking = victim_taking<Traits>;
+class victim_keeping : protected victim_selection<Traits> {
+    using selection = victim_selection<Traits>;
 
 protected:
-    using taking::keeps_minima;
-    using taking::known_;
-    using taking::put_back_pod;
-    using taking::steps_;
-    using taking::take_pod;
-    using taking::victims_;
+    using selection::cluster_;
+    using selection::keeps_minima;
+    using selection::put_back_pod;
+    using selection::steps_;
+    using selection::take_pod;
+    using selection::victims_;
 
     static constexpr std::size_t few = 12;
 
@@ -193,7 +193,7 @@ private:
             return true;
         for (const taken_pod& each : candidates_)
             set_taken(victims_[each.of], each.at, true, fit);
-        candidates_on_.assign(known_->accounts().nodes(), 0);
+        candidates_on_.assign(cluster_->accounts().nodes(), 0);
         for (const taken_pod& each : candidates_)
             ++candidates_on_[node_of(each)];
         detail::sort(candidates_, [&](const taken_pod& lhs, const taken_pod& rhs) {
@@ -203,7 +203,7 @@ private:
         return keep_in_order(fit, may_break);
     }
     [[nodiscard]] std::size_t node_of(const taken_pod& of) const {
-        return (*known_)[victims_[of.of].pods[of.at]].node->value();
+        return (*cluster_)[victims_[of.of].pods[of.at]].node->value();
     }
 
     /// Puts candidates back gang by gang: first those that meet the minima, then each one that
@@ -270,7 +270,7 @@ private:
         }
         // A gang below its minima may stay as it is.
         return count == 0 ||
-               (count <= of.most && reaches_minima((*known_)[of.gang].spec.tree, left_, standing_));
+               (count <= of.most && reaches_minima((*cluster_)[of.gang].spec.tree, left_, status_));
     }
     [[nodiscard]] bool is_allowed(bool may_break) const {
         std::size_t broken = 0;
@@ -290,28 +290,28 @@ private:
     template<class Fit>
     [[nodiscard]] bool keep_vertex(victim& of, std::size_t vertex, std::span<const taken_pod> pods,
                                    Fit& fit) {
-        const gang_tree& tree = (*known_)[of.gang].spec.tree;
-        if (stand(tree, of.holding, standing_).met[vertex])
+        const gang_tree& tree = (*cluster_)[of.gang].spec.tree;
+        if (evaluate(tree, of.holding, status_).met[vertex])
             return true;
         const std::size_t mark = kept_.size();
         const auto needed =
             tree[vertex].min_subgroups.value_or(static_cast<std::int64_t>(tree[vertex].children));
         for (std::size_t child = vertex + 1; child < tree.size(); ++child)
-            if (tree[child].parent == vertex && standing_.children_met[vertex] < needed &&
-                !standing_.met[child]) {
+            if (tree[child].parent == vertex && status_.children_met[vertex] < needed &&
+                !status_.met[child]) {
                 static_cast<void>(keep_vertex(of, child, pods, fit));
-                stand(tree, of.holding, standing_);
+                evaluate(tree, of.holding, status_);
             }
         for (const auto& [which, at] : pods) {
-            if (standing_.met[vertex])
+            if (status_.met[vertex])
                 break;
             if (!of.taken[at] || !counts_at(tree, role_of(of, at), vertex) ||
                 !keep_pod(of, at, fit))
                 continue;
             kept_.push_back(at);
-            stand(tree, of.holding, standing_);
+            evaluate(tree, of.holding, status_);
         }
-        if (standing_.met[vertex])
+        if (status_.met[vertex])
             return true;
         for (; kept_.size() > mark; kept_.pop_back())
             take_pod(of, kept_.back(), fit);
@@ -321,7 +321,7 @@ private:
     [[nodiscard]] bool counts_at(const gang_tree& tree, std::size_t role,
                                  std::size_t vertex) const {
         for (; role != vertex && role > 0; role = tree[role].parent)
-            if (!standing_.met[role])
+            if (!status_.met[role])
                 return false;
         return role == vertex;
     }
@@ -334,7 +334,7 @@ private:
         return false;
     }
     [[nodiscard]] std::size_t role_of(const victim& of, std::size_t at) const {
-        return (*known_)[of.pods[at]].role.value();
+        return (*cluster_)[of.pods[at]].role.value();
     }
 
     /// Positions of the gangs that may lose surplus pods, ascending.
@@ -345,7 +345,7 @@ private:
     detail::sequence<std::size_t> candidates_on_;
     detail::sequence<std::size_t> kept_;
     detail::sequence<std::int64_t> left_;
-    tree_standing standing_;
+    subtree_status status_;
 };
 
 } // namespace v0_1

@@ -16,11 +16,11 @@
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/policy/victim_rule_concept.hpp>
-#include <muster/preempt/borrowing.hpp>
 #include <muster/preempt/candidates.hpp>
+#include <muster/preempt/reclaim_check.hpp>
 #include <muster/preempt/victim_fit.hpp>
 #include <muster/preempt/victim_keeping.hpp>
-#include <muster/preempt/victim_taking.hpp>
+#include <muster/preempt/victim_selection.hpp>
 #include <muster/preempt/victims.hpp>
 
 namespace muster {
@@ -33,7 +33,7 @@ inline namespace v0_1 {
 /// that evict in order, it is the least set found on a pass through the levels.
 template<class Traits>
 class victim_search : victim_keeping<Traits> {
-    using taking = victim_taking<Traits>;
+    using selection = victim_selection<Traits>;
     using keeping = victim_keeping<Traits>;
 
 public:
@@ -50,11 +50,11 @@ public:
     /// that is taken or put back; each such change uses one of `steps`. On return no pod is taken.
     /// `brief`: `fit` need not see how much room all evictions together would make.
     template<victim_rule Rule, class Fit>
-    [[nodiscard]] outcome run(const cluster_state<Traits>& known, gang_index by, const Rule& rule,
+    [[nodiscard]] outcome run(const cluster_state<Traits>& cluster, gang_index by, const Rule& rule,
                               std::int64_t now, eviction_candidates<Traits>& among,
-                              borrowing<Traits>& borrowed, Fit& fit, std::int64_t& steps,
+                              reclaim_check<Traits>& reclaim, Fit& fit, std::int64_t& steps,
                               bool brief) {
-        this->begin_taking(known, by, rule, now, among, borrowed, steps);
+        this->begin_selection(cluster, by, rule, now, among, reclaim, steps);
         chosen_.clear();
         if constexpr (Fit::cheap)
             if (brief && !fit.may_suffice(list_, steps))
@@ -86,25 +86,25 @@ public:
     }
 
 private:
+    using keeping::cluster_;
     using keeping::keeps_minima;
-    using keeping::known_;
     using keeping::put_back_pod;
     using keeping::steps_;
     using keeping::take_pod;
     using keeping::victims_;
-    using taking::budgets_;
-    using taking::keeps_deserved;
-    using taking::list_;
-    using taking::open;
-    using taking::put_all_back;
-    using taking::put_back;
-    using taking::slots_;
-    using taking::take_again;
-    using taking::take_rest;
-    using taking::take_spare;
-    using taking::units_;
-    using taking::unopened;
-    using taking::whole;
+    using selection::budgets_;
+    using selection::keeps_deserved;
+    using selection::list_;
+    using selection::open;
+    using selection::put_all_back;
+    using selection::put_back;
+    using selection::slots_;
+    using selection::take_again;
+    using selection::take_rest;
+    using selection::take_spare;
+    using selection::units_;
+    using selection::unopened;
+    using selection::whole;
 
     void note_chosen() {
         for (const victim& each : victims_)
@@ -352,12 +352,12 @@ private:
     void shorten(Fit& fit) {
         std::size_t fitting = units_.size();
         std::size_t failing = failed_at_;
-        std::size_t standing = fitting;
+        std::size_t position = fitting;
         const auto go_to = [&](std::size_t count) {
-            for (; standing > count; --standing)
-                put_back(units_[standing - 1], fit);
-            for (; standing < count; ++standing)
-                take_again(units_[standing], fit);
+            for (; position > count; --position)
+                put_back(units_[position - 1], fit);
+            for (; position < count; ++position)
+                take_again(units_[position], fit);
         };
         while (fitting - failing > 1 && *steps_ > 0) {
             const std::size_t middle = failing + (fitting - failing) / 2;

@@ -15,8 +15,8 @@
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/policy/victim_rule_concept.hpp>
 #include <muster/preempt/candidates.hpp>
-#include <muster/preempt/contenders.hpp>
-#include <muster/vocabulary/tree_standing.hpp>
+#include <muster/preempt/gang_views.hpp>
+#include <muster/vocabulary/subtree_status.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -84,28 +84,28 @@ public:
     /// Finds the gangs that may lose pods for the gang that `among` was begun for.
     /// O(queues · log candidates + admitted gangs · log).
     template<victim_rule Rule>
-    void begin(const cluster_state<Traits>& known, gang_index by, const Rule& rule,
+    void begin(const cluster_state<Traits>& cluster, gang_index by, const Rule& rule,
                std::int64_t now, eviction_candidates<Traits>& among) {
-        known_ = &known;
+        cluster_ = &cluster;
         found_.clear();
         next_change_.reset();
         any_borrowed_ = false;
         const bool timeless = ignores_time(rule);
-        const contender& mine = among.by();
+        const gang_view& mine = among.by();
         for (std::size_t at = 0; at < among.groups().size(); ++at) {
             const std::size_t last = among.admitted_end(at, rule, now);
             for (std::size_t each = among.groups()[at].first; each < last; ++each) {
                 const auto& one = among[each];
                 if (one.gang == by)
                     continue;
-                contender of = one.side;
+                gang_view of = one.side;
                 of.queues_in_common = among.queues_in_common_with(at);
                 auto terms = rule(mine, of, now);
                 if (!terms)
                     continue;
                 if (!timeless) {
-                    of.since = since(known, one.gang);
-                    of.min_runtime = min_runtime_of(known, of.queue, mine.queue);
+                    of.since = since(cluster, one.gang);
+                    of.min_runtime = min_runtime_of(cluster, of.queue, mine.queue);
                     terms = rule(mine, of, now);
                     wake_at(rule.next_change(of, now));
                     if (!terms)
@@ -140,7 +140,7 @@ public:
     }
     /// False if the gang certainly has no surplus. O(1).
     [[nodiscard]] bool may_spare(std::size_t at) const noexcept {
-        const auto& group = (*known_)[found_[at].gang];
+        const auto& group = (*cluster_)[found_[at].gang];
         return static_cast<std::int64_t>(group.members.size() - group.placeable) >
                group.spec.tree[0].min_member;
     }
@@ -153,8 +153,8 @@ public:
     /// runs, or if a member is still to come.
     [[nodiscard]] bool look(std::size_t at, victim& fresh) const {
         const entry& from = found_[at];
-        const cluster_state<Traits>& known = *known_;
-        const auto& group = known[from.gang];
+        const cluster_state<Traits>& cluster = *cluster_;
+        const auto& group = cluster[from.gang];
         const gang_tree& tree = group.spec.tree;
         fresh.reset();
         fresh.gang = from.gang;
@@ -163,10 +163,10 @@ public:
         fresh.holding.assign(tree.size(), 0);
         std::int64_t leaving = 0;
         for (const pod_index member : group.members) {
-            const auto& pod = known[member];
-            if (pod.assumed || pod.promised)
+            const auto& pod = cluster[member];
+            if (pod.assumed || pod.migration_target)
                 return false;
-            leaving += pod.charged() && pod.charged_as() == tenure::leaving ? 1 : 0;
+            leaving += pod.charged() && pod.charged_as() == allocation::releasing ? 1 : 0;
             if (!pod.holding() || pod.role.value() >= tree.size())
                 continue;
             ++fresh.holding[pod.role.value()];
@@ -181,12 +181,12 @@ public:
             fresh.most = std::clamp<std::int64_t>(*group.spec.max_disrupted - leaving, 0, pods);
         fresh.as_a_whole = !from.terms.only_surplus && fresh.most == pods;
         detail::sort(fresh.pods, [&](pod_index one, pod_index other) {
-            const auto& lhs = known[one];
-            const auto& rhs = known[other];
+            const auto& lhs = cluster[one];
+            const auto& rhs = cluster[other];
             if (lhs.created != rhs.created)
                 return lhs.created > rhs.created;
             return lhs.role != rhs.role ? lhs.role < rhs.role
-                                        : known.pod_order().before(one, other);
+                                        : cluster.pod_order().before(one, other);
         });
         fresh.taken.assign(fresh.pods.size(), 0);
         fresh.spare.assign(fresh.pods.size(), 0);
@@ -204,11 +204,11 @@ private:
         std::size_t place = 0;
     };
 
-    [[nodiscard]] static std::optional<std::int64_t> since(const cluster_state<Traits>& known,
+    [[nodiscard]] static std::optional<std::int64_t> since(const cluster_state<Traits>& cluster,
                                                            gang_index which) {
         std::optional<std::int64_t> first;
-        for (const pod_index member : known[which].members)
-            if (const auto& pod = known[member]; pod.charged() && pod.started())
+        for (const pod_index member : cluster[which].members)
+            if (const auto& pod = cluster[member]; pod.charged() && pod.started())
                 first = first ? std::min(*first, *pod.started()) : *pod.started();
         return first;
     }
@@ -227,14 +227,14 @@ private:
             ++of.holding[at];
         }
         for (std::size_t at = 0; at < of.pods.size(); ++at) {
-            of.spare[at] = of.spare_roles[(*known_)[of.pods[at]].role.value()];
+            of.spare[at] = of.spare_roles[(*cluster_)[of.pods[at]].role.value()];
             of.any_spare = of.any_spare || of.spare[at] != 0;
         }
         if (!of.any_spare)
             return;
         const auto shift = [&](std::int64_t by) {
             for (std::size_t at = 0; at < of.pods.size(); ++at)
-                of.holding[(*known_)[of.pods[at]].role.value()] += of.spare[at] != 0 ? by : 0;
+                of.holding[(*cluster_)[of.pods[at]].role.value()] += of.spare[at] != 0 ? by : 0;
         };
         shift(-1);
         of.contested = of.most < detail::count_if(
@@ -243,7 +243,7 @@ private:
         shift(1);
     }
 
-    const cluster_state<Traits>* known_ = nullptr;
+    const cluster_state<Traits>* cluster_ = nullptr;
     detail::sequence<entry> found_;
     bool any_borrowed_ = false;
     std::optional<std::int64_t> next_change_;

@@ -22,7 +22,7 @@ namespace muster {
 inline namespace v0_1 {
 
 /// Which term keeps a pod off a node: the first in the order in which kube-scheduler looks.
-enum class pod_obstacle : std::uint8_t {
+enum class affinity_violation : std::uint8_t {
     none,
     /// The node lacks the label that a spread term goes by.
     spread_label,
@@ -36,13 +36,13 @@ enum class pod_obstacle : std::uint8_t {
 namespace detail {
 
 /// That term, and the label key that it goes by.
-struct pod_hindrance {
-    pod_obstacle kind = pod_obstacle::none;
+struct violated_affinity {
+    affinity_violation kind = affinity_violation::none;
     const topology_domains* by = nullptr;
 };
 
 /// How the pods on nodes differ from those in the state.
-struct other_standing {
+struct other_pods {
     /// Leaving pods are gone, and nominated pods are there.
     bool ahead = false;
     /// These pods, which stay or are nominated, are not there.
@@ -60,18 +60,18 @@ public:
     static constexpr std::size_t width = Traits::width;
 
     affinity_counts() = default;
-    affinity_counts(const cluster_state<Traits>& known, const affinity_members<width>& members,
-                    const other_standing& other = {}) {
-        reset(known, members, other);
+    affinity_counts(const cluster_state<Traits>& cluster, const affinity_members<width>& members,
+                    const other_pods& other = {}) {
+        reset(cluster, members, other);
     }
     affinity_counts(const affinity_counts&) = delete;
     affinity_counts& operator=(const affinity_counts&) = delete;
 
     /// Starts with another gang, of which no member is placed. Keeps the memory.
     /// O(classes · (nodes + pods that match a term + pods in `other`)).
-    void reset(const cluster_state<Traits>& known, const affinity_members<width>& members,
-               const other_standing& other = {}) {
-        known_ = &known;
+    void reset(const cluster_state<Traits>& cluster, const affinity_members<width>& members,
+               const other_pods& other = {}) {
+        cluster_ = &cluster;
         members_ = &members;
         ahead_ = other.ahead;
         differences_.clear();
@@ -85,7 +85,7 @@ public:
             effects_.add().clear();
         }
         for (const pod_index pod : other.gone)
-            differs(pod, *known[pod].node, -1);
+            differs(pod, *cluster[pod].node, -1);
         for (const placement& each : other.come)
             differs(each.pod, each.node, 1);
         for (std::size_t at = 0; at < views_.size(); ++at)
@@ -106,33 +106,34 @@ public:
     }
 
     /// The term that keeps a member of the class off the node now. O(terms).
-    [[nodiscard]] pod_hindrance hindrance(std::size_t of_class, node_index node) const noexcept {
+    [[nodiscard]] violated_affinity violation_on(std::size_t of_class,
+                                                 node_index node) const noexcept {
         const view& mine = views_[of_class];
         for (const spread& each : mine.spreads) {
             if (!each.counts->term().required)
                 continue;
             if (!each.counts->has_label(node))
-                return {pod_obstacle::spread_label, &each.counts->domains()};
+                return {affinity_violation::spread_label, &each.counts->domains()};
             if (each.counts->too_many(node, each.self) ||
                 (each.found && each.found->too_many(node, each.self)))
-                return {pod_obstacle::spread, &each.counts->domains()};
+                return {affinity_violation::spread, &each.counts->domains()};
         }
         if (mine.affinity)
             if (const topology_domains* lonely = unmet(*mine.affinity, node))
-                return {pod_obstacle::affinity, lonely};
+                return {affinity_violation::affinity, lonely};
         for (const domain_counts* each : mine.apart)
             if (each->at(node) > 0)
-                return {pod_obstacle::anti_affinity, each->domains};
+                return {affinity_violation::anti_affinity, each->domains};
         for (const domain_counts* each : mine.repelled)
             if (each->at(node) > 0)
-                return {pod_obstacle::existing_anti_affinity, each->domains};
+                return {affinity_violation::existing_anti_affinity, each->domains};
         return {};
     }
 
     /// No member of the class may stand on the node, whichever pods are placed: the node lacks a
-    /// label that one of its terms goes by, or, with `those_who_stand`, anti-affinity forbids it.
+    /// label that one of its terms goes by, or, with `existing_pods`, anti-affinity forbids it.
     [[nodiscard]] bool kept_off(std::size_t of_class, node_index node,
-                                bool those_who_stand) const noexcept {
+                                bool existing_pods) const noexcept {
         const view& mine = views_[of_class];
         const auto met = [&](const domain_counts* each) { return each->at(node) > 0; };
         return detail::any_of(mine.spreads,
@@ -144,7 +145,7 @@ public:
                                                 [&](const domain_counts& each) {
                                                     return !each.domains->find(node, 0);
                                                 })) ||
-               (those_who_stand &&
+               (existing_pods &&
                 (detail::any_of(mine.apart, met) || detail::any_of(mine.repelled, met)));
     }
     /// What is counted for a spread term of the class, by its number.
@@ -154,7 +155,7 @@ public:
     }
 
     /// Wishes bear on the class.
-    [[nodiscard]] bool has_wishes(std::size_t of_class) const noexcept {
+    [[nodiscard]] bool has_preferences(std::size_t of_class) const noexcept {
         return !views_[of_class].liked.empty() || views_[of_class].soft > 0;
     }
     /// By preferred terms, its own and those of others: the sum of their weights.
@@ -254,7 +255,7 @@ private:
 
     [[nodiscard]] bool matches_all(const known_terms& terms, identity_index who) const noexcept {
         return detail::all_of(terms.affinity, [&](const known_term& each) {
-            return known_->population().matches(each.pods, who);
+            return cluster_->population().matches(each.pods, who);
         });
     }
 
@@ -262,38 +263,38 @@ private:
     struct difference {
         identity_index who;
         const known_terms* terms = nullptr;
-        standing_count count;
+        pod_counts count;
     };
 
     void differs(pod_index pod, node_index node, std::int32_t by) {
-        const pod_population& population = known_->population();
-        const auto& record = (*known_)[pod];
-        const known_terms* terms = population.terms(known_->shapes()[record.shape].where);
-        standing_count count{node, by, 0, 0, 0};
+        const pod_population& population = cluster_->population();
+        const auto& record = (*cluster_)[pod];
+        const known_terms* terms = population.terms(cluster_->shapes()[record.shape].where);
+        pod_counts count{node, by, 0, 0, 0};
         // Pods placed in the plan are there.
         if (by < 0 && record.nominated)
             count = {node, 0, 0, by, terms && !terms->affinity.empty() ? by : 0};
         differences_.push_back(
-            {population.identity_of(record.labels, (*known_)[record.gang].tenant), terms, count});
+            {population.identity_of(record.labels, (*cluster_)[record.gang].tenant), terms, count});
     }
     /// Leaving pods count as long as they are there; nominated pods count already.
-    [[nodiscard]] std::int64_t total(const standing_count& of) const noexcept {
+    [[nodiscard]] std::int64_t total(const pod_counts& of) const noexcept {
         return std::int64_t{of.staying} + of.coming + (ahead_ ? 0 : of.leaving);
     }
     /// Pods that satisfy a required affinity term. Nominated pods do not count before they have
     /// come, nor do nominated pods with such terms of their own: they might wait for one another.
-    [[nodiscard]] std::int64_t found(const standing_count& of) const noexcept {
+    [[nodiscard]] std::int64_t found(const pod_counts& of) const noexcept {
         return std::int64_t{of.staying} + (ahead_ ? of.coming - of.seeking : of.leaving);
     }
 
     /// Calls `use(count)` where pods stand, or are to, that the selector matches.
     template<class Use>
-    void for_each_standing(selector_index which, const Use& use) const {
-        for (const identity_index who : known_->population().matched(which))
-            for (const standing_count& each : known_->population().standing(who))
+    void for_each_count(selector_index which, const Use& use) const {
+        for (const identity_index who : cluster_->population().matched(which))
+            for (const pod_counts& each : cluster_->population().counts_of(who))
                 use(each);
         for (const difference& each : differences_)
-            if (known_->population().matches(which, each.who))
+            if (cluster_->population().matches(which, each.who))
                 use(each.count);
     }
 
@@ -312,18 +313,18 @@ private:
     }
 
     void look_together(std::size_t at, const known_terms& terms) {
-        const pod_population& population = known_->population();
+        const pod_population& population = cluster_->population();
         affinity_view& made = affinities_.add();
         made.terms.clear();
         made.anywhere = 0;
         views_[at].affinity = &made;
         for (const known_term& each : terms.affinity) {
-            made.terms.add().reset(known_->topologies()[each.topology]);
+            made.terms.add().reset(cluster_->topologies()[each.topology]);
             views_[at].pulls.push_back(each.topology);
         }
         for (const identity_index who : population.matched(terms.affinity.front().pods))
             if (matches_all(terms, who))
-                for (const standing_count& each : population.standing(who))
+                for (const pod_counts& each : population.counts_of(who))
                     add_to_affinity(made, each.node, found(each), total(each));
         for (const difference& each : differences_)
             if (matches_all(terms, each.who))
@@ -340,15 +341,15 @@ private:
     void look_apart(std::size_t at, const known_term& term) {
         domain_counts& made = counted_by(term.topology);
         views_[at].apart.push_back(&made);
-        for_each_standing(term.pods,
-                          [&](const standing_count& each) { made.add(each.node, total(each)); });
+        for_each_count(term.pods,
+                       [&](const pod_counts& each) { made.add(each.node, total(each)); });
         add_effects(term.pods, {&made, nullptr, nullptr, 1});
     }
 
     void liked_by_own(std::size_t at, const known_term& term) {
         domain_counts& made = counted_by(term.topology);
         views_[at].liked.push_back(&made);
-        for_each_standing(term.pods, [&](const standing_count& each) {
+        for_each_count(term.pods, [&](const pod_counts& each) {
             made.add(each.node, std::int64_t{term.weight} * total(each));
         });
         add_effects(term.pods, {&made, nullptr, nullptr, term.weight});
@@ -356,14 +357,14 @@ private:
 
     [[nodiscard]] domain_counts& counted_by(topology_index label) {
         domain_counts& made = counts_.add();
-        made.reset(known_->topologies()[label]);
+        made.reset(cluster_->topologies()[label]);
         return made;
     }
 
     /// Members that the selector matches do that.
     void add_effects(selector_index which, const effect& what) {
         for (std::size_t other = 0; other < views_.size(); ++other)
-            if (known_->population().matches(which, members_->classes[other].identity))
+            if (cluster_->population().matches(which, members_->classes[other].identity))
                 effects_[other].push_back(what);
     }
 
@@ -373,16 +374,16 @@ private:
             const spread_term& term = mine.values->spread[number];
             const known_term& where = mine.terms->spread[number];
             spread_counts& made = spreads_.add();
-            made.reset(*known_, known_->topologies()[where.topology], term,
+            made.reset(*cluster_, cluster_->topologies()[where.topology], term,
                        [&](node_index node) { return counts(mine, term, node); });
-            const bool self = known_->population().matches(where.pods, mine.identity);
+            const bool self = cluster_->population().matches(where.pods, mine.identity);
             views_[at].spreads.push_back({&made, self ? 1 : 0});
             views_[at].soft += term.required ? 0U : 1U;
             if (!count_spread(where.pods, made, true) || ahead_)
                 continue;
             spread_counts& found = spreads_.add();
             views_[at].spreads.back().found = &found;
-            found.reset(*known_, known_->topologies()[where.topology], term,
+            found.reset(*cluster_, cluster_->topologies()[where.topology], term,
                         [&](node_index node) { return made.counts(node); });
             count_spread(where.pods, found, false);
         }
@@ -390,7 +391,7 @@ private:
     /// True when some are to come.
     bool count_spread(selector_index which, spread_counts& made, bool with_coming) {
         bool anybody_comes = false;
-        for_each_standing(which, [&](const standing_count& each) {
+        for_each_count(which, [&](const pod_counts& each) {
             anybody_comes = anybody_comes || each.coming != 0;
             const std::int64_t there = each.staying + (with_coming ? each.coming : 0);
             if (there != 0)
@@ -406,19 +407,19 @@ private:
                               node_index node) const {
         for (std::size_t at = 0; at < of.terms->spread.size(); ++at)
             if (of.values->spread[at].required == term.required &&
-                !known_->topologies()[of.terms->spread[at].topology].find(node, 0))
+                !cluster_->topologies()[of.terms->spread[at].topology].find(node, 0))
                 return false;
-        unsigned found = of.query.where->obstacles[node.value()];
+        unsigned found = of.query.where->failed_filters[node.value()];
         if (of.query.queue_nodes)
-            found |= of.query.queue_nodes->obstacles[node.value()] &
-                     static_cast<unsigned>(obstacle_selector | obstacle_absent_node);
-        if ((found & obstacle_absent_node) != 0 ||
-            (term.honor_affinity && (found & obstacle_selector) != 0))
+            found |= of.query.queue_nodes->failed_filters[node.value()] &
+                     static_cast<unsigned>(node_filter_selector | node_filter_absent_node);
+        if ((found & node_filter_absent_node) != 0 ||
+            (term.honor_affinity && (found & node_filter_selector) != 0))
             return false;
         if (!term.honor_taints)
             return true;
         // A cordon counts by its taint alone.
-        const auto& spec = (*known_)[node].spec;
+        const auto& spec = (*cluster_)[node].spec;
         return detail::all_of(spec.taints, [&](const taint& one) {
             return one.effect == taint_effect::prefer_no_schedule ||
                    tolerated(one, of.query.where->value.tolerations);
@@ -427,9 +428,9 @@ private:
 
     /// The terms of others, standing or of this gang, that speak of the class.
     void look_at_others(std::size_t at) {
-        const pod_population& population = known_->population();
-        repelled_by_.assign(known_->topologies().size(), nullptr);
-        liked_by_.assign(known_->topologies().size(), nullptr);
+        const pod_population& population = cluster_->population();
+        repelled_by_.assign(cluster_->topologies().size(), nullptr);
+        liked_by_.assign(cluster_->topologies().size(), nullptr);
         const auto of = [&](sequence<domain_counts*>& from, topology_index by) {
             domain_counts*& found = from[by.value()];
             if (!found)
@@ -469,7 +470,7 @@ private:
 
     /// Each pod with those terms adds to `to` on its node.
     void pull(const known_terms& theirs, domain_counts& to, std::int64_t weight) {
-        for (const standing_count& each : theirs.standing)
+        for (const pod_counts& each : theirs.counts)
             to.add(each.node, weight * total(each));
         for (const difference& each : differences_)
             if (each.terms == &theirs)
@@ -479,7 +480,7 @@ private:
                 effects_[other].push_back({&to, nullptr, nullptr, weight});
     }
 
-    const cluster_state<Traits>* known_ = nullptr;
+    const cluster_state<Traits>* cluster_ = nullptr;
     const affinity_members<width>* members_ = nullptr;
     bool ahead_ = false;
     sequence<difference> differences_;

@@ -42,15 +42,15 @@ class spread_counts {
 public:
     /// Sets all counts to 0; `counts(node)` says which nodes count. Keeps the memory. O(nodes).
     template<class Traits, class Counts>
-    void reset(const cluster_state<Traits>& known, const topology_domains& by,
+    void reset(const cluster_state<Traits>& cluster, const topology_domains& by,
                const spread_term& term, const Counts& counts) {
         domains_ = &by;
         term_ = &term;
-        nodes_.assign(known.accounts().nodes(), 0);
+        nodes_.assign(cluster.accounts().nodes(), 0);
         of_.assign(by.size(), absent);
         present_ = 0;
         fewest_ = 0;
-        for (const node_index node : known.node_order()) {
+        for (const node_index node : cluster.node_order()) {
             const auto domain = by.find(node, 0);
             if (!domain || !counts(node))
                 continue;

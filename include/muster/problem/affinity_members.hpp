@@ -16,49 +16,50 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// What terms between pods mean for a gang's waiting members.
-enum class pod_stake : std::uint8_t {
-    nothing,
-    /// They only weigh nodes.
-    wishes,
-    /// They keep members off nodes.
-    requirements,
+/// How pod affinity and topology spread affect the waiting members of a gang.
+enum class affinity_effect : std::uint8_t {
+    none,
+    /// Terms only add to the scores of nodes.
+    preferred,
+    /// Terms keep members off nodes.
+    required,
 };
 
 /// O(members), and O(1) as long as no pod has terms.
 template<class Traits>
-[[nodiscard]] pod_stake stake_in_pods(const cluster_state<Traits>& known,
-                                      const gang_members<Traits::width>& members) {
-    const pod_population& population = known.population();
+[[nodiscard]] affinity_effect affinity_effect_on(const cluster_state<Traits>& cluster,
+                                                 const gang_members<Traits::width>& members) {
+    const pod_population& population = cluster.population();
     if (!population.in_use())
-        return pod_stake::nothing;
-    pod_stake found = pod_stake::nothing;
+        return affinity_effect::none;
+    affinity_effect found = affinity_effect::none;
     for (const auto& each : members.classes) {
-        const auto& terms = known.constraint_sets()[each.where].value.pods;
+        const auto& terms = cluster.constraint_sets()[each.where].value.pods;
         if (!terms)
             continue;
         if (terms->requires_something())
-            return pod_stake::requirements;
-        found = pod_stake::wishes;
+            return affinity_effect::required;
+        found = affinity_effect::preferred;
     }
     if (population.anybody_repels())
         for (const pod_index pod : members.pods)
             if (population.repelled(
-                    population.identity_of(known[pod].labels, known[known[pod].gang].tenant)))
-                return pod_stake::requirements;
+                    population.identity_of(cluster[pod].labels, cluster[cluster[pod].gang].tenant)))
+                return affinity_effect::required;
     return found;
 }
 
 /// Required terms, its own or those of pods that stand, may keep the pod off nodes.
 template<class Traits>
-[[nodiscard]] bool terms_bear_on(const cluster_state<Traits>& known, pod_index pod) {
-    const pod_population& population = known.population();
+[[nodiscard]] bool terms_bear_on(const cluster_state<Traits>& cluster, pod_index pod) {
+    const pod_population& population = cluster.population();
     if (!population.in_use())
         return false;
-    const auto& terms = known.where(pod).value.pods;
+    const auto& terms = cluster.where(pod).value.pods;
     return (terms && terms->requires_something()) ||
-           (population.anybody_repels() && population.repelled(population.identity_of(
-                                               known[pod].labels, known[known[pod].gang].tenant)));
+           (population.anybody_repels() &&
+            population.repelled(
+                population.identity_of(cluster[pod].labels, cluster[cluster[pod].gang].tenant)));
 }
 
 /// Waiting members that are alike to every question, those of terms between pods included.
@@ -91,9 +92,9 @@ class identity_sorter {
 public:
     /// O(members), and O(classes) for each identity and class of `members` that is met.
     template<class Traits>
-    void sort(const cluster_state<Traits>& known, const gang_members<Width>& members,
+    void sort(const cluster_state<Traits>& cluster, const gang_members<Width>& members,
               affinity_members<Width>& into) {
-        const pod_population& population = known.population();
+        const pod_population& population = cluster.population();
         into.classes.clear();
         into.turns.clear();
         used_.assign(members.classes.size(), 0);
@@ -102,7 +103,7 @@ public:
             const member_class<Width>& from = members.classes[shape];
             const pod_index pod = members.of(from)[used_[shape]++];
             const identity_index who =
-                population.identity_of(known[pod].labels, known[known[pod].gang].tenant);
+                population.identity_of(cluster[pod].labels, cluster[cluster[pod].gang].tenant);
             if (last_of_.size() <= who.value())
                 last_of_.resize(who.value() + 1);
             entry& last = last_of_[who.value()];
@@ -113,7 +114,7 @@ public:
                          population.alike(into.classes[of].identity, who)))
                     ++of;
                 if (of == into.classes.size())
-                    add(known, members, from, who, into);
+                    add(cluster, members, from, who, into);
                 last = {round_, shape, of};
             }
             into.classes[last.of].pods.push_back(pod);
@@ -130,17 +131,17 @@ private:
     };
 
     template<class Traits>
-    static void add(const cluster_state<Traits>& known, const gang_members<Width>& members,
+    static void add(const cluster_state<Traits>& cluster, const gang_members<Width>& members,
                     const member_class<Width>& from, identity_index who,
                     affinity_members<Width>& into) {
         affinity_class<Width>& next = into.classes.add();
         next.role = from.role;
         next.shape = &from;
         next.identity = who;
-        next.query = query_for(known, from.shape, members.queue_nodes);
+        next.query = query_for(cluster, from.shape, members.queue_nodes);
         next.query.of = members.spec;
         const auto& terms = next.query.where->value.pods;
-        next.terms = terms ? known.population().terms(from.where) : nullptr;
+        next.terms = terms ? cluster.population().terms(from.where) : nullptr;
         next.values = terms ? &*terms : nullptr;
         next.pods.clear();
     }

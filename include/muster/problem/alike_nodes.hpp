@@ -31,11 +31,11 @@ class alike_nodes {
 
 public:
     /// O(nodes × (classes + requested kinds + required levels)), expected.
-    alike_nodes(const cluster_state<Traits>& known, const gang_members<width>& members,
+    alike_nodes(const cluster_state<Traits>& cluster, const gang_members<width>& members,
                 certificate_scope scope)
-        : known_(&known), members_(&members), now_(scope == certificate_scope::free_now) {
+        : cluster_(&cluster), members_(&members), now_(scope == certificate_scope::free_now) {
         list_kinds();
-        const auto& nodes = known.node_order();
+        const auto& nodes = cluster.node_order();
         std::size_t slots = 64;
         while (slots < 2 * nodes.size())
             slots *= 2;
@@ -76,7 +76,7 @@ private:
     }
 
     void write_key(node_index node) {
-        const auto& accounts = known_->accounts();
+        const auto& accounts = cluster_->accounts();
         const auto& free = now_ ? accounts.free(node) : accounts.allocatable(node);
         key_.clear();
         for (const requested_kind& each : kinds_) {
@@ -84,17 +84,18 @@ private:
             key_.push_back(amount / each.unit);
         }
         for (const auto& each : members_->classes) {
-            std::int64_t bits = known_->constraint_sets()[each.where].obstacles[node.value()];
+            std::int64_t bits =
+                cluster_->constraint_sets()[each.where].failed_filters[node.value()];
             if (now_ && !accounts.claims(node).admits(*each.claims))
                 bits |= std::int64_t{1} << 16;
             key_.push_back(bits);
         }
         if (members_->queue_nodes)
             key_.push_back(
-                known_->constraint_sets()[*members_->queue_nodes].obstacles[node.value()]);
-        for (const closeness& each : members_->together)
+                cluster_->constraint_sets()[*members_->queue_nodes].failed_filters[node.value()]);
+        for (const topology_requirement& each : members_->topology)
             if (each.required) {
-                const auto domain = known_->topologies()[each.within].find(node, *each.required);
+                const auto domain = cluster_->topologies()[each.within].find(node, *each.required);
                 key_.push_back(domain ? static_cast<std::int64_t>(domain->value()) : -1);
             }
     }
@@ -125,7 +126,7 @@ private:
 
     static constexpr std::uint32_t none = ~std::uint32_t{0};
 
-    const cluster_state<Traits>* known_;
+    const cluster_state<Traits>* cluster_;
     const gang_members<width>* members_;
     bool now_;
     detail::sequence<requested_kind> kinds_;
@@ -146,15 +147,15 @@ struct grouped_problem {
 
     /// Without `nodes`, each node is a group of its own.
     template<class Traits>
-    void pose(const cluster_state<Traits>& known, const gang_members<Width>& members,
+    void pose(const cluster_state<Traits>& cluster, const gang_members<Width>& members,
               certificate_scope scope, const constraints_in_force& force,
               std::span<const vertex_domain> among, const alike_nodes<Traits>* nodes) {
         if (!nodes) {
-            muster::pose(known, members, scope, force, among, of);
+            muster::pose(cluster, members, scope, force, among, of);
             times.assign(of.rows.size(), 1);
             return;
         }
-        pose_on(known, members, scope, force, among, nodes->first(), of);
+        pose_on(cluster, members, scope, force, among, nodes->first(), of);
         times.clear();
         std::size_t at = 0;
         for (const auto& row : of.rows) {

@@ -35,11 +35,11 @@ template<std::size_t Width>
 /// The class whose room alone decides whether the gang fits the nodes, if there is one.
 template<class Traits>
 [[nodiscard]] std::optional<std::size_t>
-counted_class(const cluster_state<Traits>& known, gang_index by,
+counted_class(const cluster_state<Traits>& cluster, gang_index by,
               const gang_members<Traits::width>& members,
               const detail::sequence<std::int64_t>* needs) {
-    if (!needs || !known[by].together.empty() ||
-        detail::stake_in_pods(known, members) == detail::pod_stake::requirements)
+    if (!needs || !cluster[by].together.empty() ||
+        detail::affinity_effect_on(cluster, members) == detail::affinity_effect::required)
         return std::nullopt;
     std::optional<std::size_t> only;
     for (std::size_t at = 0; at < needs->size(); ++at) {

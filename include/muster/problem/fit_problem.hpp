@@ -77,36 +77,37 @@ struct fit_problem {
 };
 
 /// The obstacles that count for these constraints in this scope.
-[[nodiscard]] constexpr std::uint8_t obstacles_in_force(const constraints_in_force& force,
-                                                        certificate_scope scope) noexcept {
+[[nodiscard]] constexpr std::uint8_t filters_in_force(const constraints_in_force& force,
+                                                      certificate_scope scope) noexcept {
     const bool now = scope == certificate_scope::free_now;
-    unsigned mask = obstacle_absent_node;
+    unsigned mask = node_filter_absent_node;
     if (force.selector)
-        mask |= obstacle_selector;
+        mask |= node_filter_selector;
     if (force.taints)
-        mask |= obstacle_taint | (now ? unsigned{obstacle_condition_taint} : 0U);
+        mask |= node_filter_taint | (now ? unsigned{node_filter_condition_taint} : 0U);
     if (force.volumes)
-        mask |= obstacle_volume | (now ? unsigned{obstacle_unbound_volume} : 0U);
+        mask |= node_filter_volume | (now ? unsigned{node_filter_unbound_volume} : 0U);
     if (force.cordon && now)
-        mask |= obstacle_cordon;
+        mask |= node_filter_cordon;
     return static_cast<std::uint8_t>(mask);
 }
 
 /// What counts against quotas in this scope.
 [[nodiscard]] constexpr occupancy counted_in(certificate_scope scope) noexcept {
-    return scope == certificate_scope::free_now ? occupancy::present : occupancy::emptied;
+    return scope == certificate_scope::free_now ? occupancy::current : occupancy::empty_cluster;
 }
 
 /// What the quotas of the queue and of those above it leave of each kind that one of them lists and
 /// the gang asks for. O((classes + depth) × width).
 template<class Traits>
-void list_allowances(const cluster_state<Traits>& known, const gang_members<Traits::width>& members,
-                     certificate_scope scope, const constraints_in_force& force,
+void list_allowances(const cluster_state<Traits>& cluster,
+                     const gang_members<Traits::width>& members, certificate_scope scope,
+                     const constraints_in_force& force,
                      detail::sequence<typename fit_problem<Traits::width>::allowance>& left) {
     left.clear();
     if (!members.queue)
         return;
-    const auto quota = known.accounts().headroom(*members.queue, counted_in(scope));
+    const auto quota = cluster.accounts().headroom(*members.queue, counted_in(scope));
     for (std::size_t column = 0; column < Traits::width; ++column) {
         const kind_id kind{column};
         const bool asked = detail::any_of(members.classes,
@@ -120,7 +121,7 @@ void list_allowances(const cluster_state<Traits>& known, const gang_members<Trai
 /// The gang's problem as far as the quotas go: one node that can take everything. What `problem`
 /// was is gone, but for its memory. O(members).
 template<class Traits>
-void pose_quotas(const cluster_state<Traits>& known, const gang_members<Traits::width>& members,
+void pose_quotas(const cluster_state<Traits>& cluster, const gang_members<Traits::width>& members,
                  certificate_scope scope, fit_problem<Traits::width>& problem) {
     problem.tree = members.tree;
     problem.holding = members.holding;
@@ -133,22 +134,22 @@ void pose_quotas(const cluster_state<Traits>& known, const gang_members<Traits::
         problem.most.push_back(waiting);
     }
     problem.apart.assign(members.classes.size() * members.classes.size(), 0);
-    list_allowances(known, members, scope, {}, problem.quotas);
+    list_allowances(cluster, members, scope, {}, problem.quotas);
 }
 
 namespace detail {
 
 /// Nodes, in the order of their keys, among which are all that these leave.
 template<class Traits>
-[[nodiscard]] std::span<const node_index> nodes_left(const cluster_state<Traits>& known,
+[[nodiscard]] std::span<const node_index> nodes_left(const cluster_state<Traits>& cluster,
                                                      std::span<const vertex_domain> among) {
-    std::span<const node_index> least = known.node_order();
+    std::span<const node_index> least = cluster.node_order();
     for (const vertex_domain& one : among) {
         if (one.vertex > 0)
             continue;
         if (!one.domain)
             return {};
-        const auto& nodes = known.topologies()[one.within][*one.domain].nodes;
+        const auto& nodes = cluster.topologies()[one.within][*one.domain].nodes;
         if (nodes.size() < least.size())
             least = nodes;
     }
@@ -158,10 +159,10 @@ template<class Traits>
 /// True if a node may come to have more of something that a waiting member requests. The quick
 /// proofs of "never" count every kind, so they do not hold then.
 template<class Traits>
-[[nodiscard]] bool asks_for_growing_kinds(const cluster_state<Traits>& known,
+[[nodiscard]] bool asks_for_growing_kinds(const cluster_state<Traits>& cluster,
                                           const gang_members<Traits::width>& members) {
     return detail::any_of(members.classes, [&](const auto& each) {
-        return known.constraint_sets()[each.where].value.growing_kinds != 0;
+        return cluster.constraint_sets()[each.where].value.growing_kinds != 0;
     });
 }
 
@@ -171,12 +172,12 @@ template<class Traits>
 /// `among` says and to no others. What `problem` was is gone, but for its memory.
 /// O(nodes × classes × width).
 template<class Traits>
-void pose_on(const cluster_state<Traits>& known, const gang_members<Traits::width>& members,
+void pose_on(const cluster_state<Traits>& cluster, const gang_members<Traits::width>& members,
              certificate_scope scope, const constraints_in_force& force,
              std::span<const vertex_domain> among, std::span<const node_index> nodes,
              fit_problem<Traits::width>& problem) {
     constexpr std::size_t width = Traits::width;
-    const auto& accounts = known.accounts();
+    const auto& accounts = cluster.accounts();
     const bool now = scope == certificate_scope::free_now;
     problem.tree = members.tree;
     problem.holding = members.holding;
@@ -193,13 +194,13 @@ void pose_on(const cluster_state<Traits>& known, const gang_members<Traits::widt
         member.waiting = each.waiting();
         member.charge = each.request;
         const std::uint64_t left_out =
-            now ? 0 : known.constraint_sets()[each.where].value.growing_kinds;
+            now ? 0 : cluster.constraint_sets()[each.where].value.growing_kinds;
         for (std::size_t column = 0; column < width; ++column)
             if (((force.resources & ~left_out) >> column & 1U) != 0)
                 member.request[column] = each.request[column];
         problem.members.push_back(member);
-        auto query = detail::query_for(known, each.shape, members.queue_nodes);
-        query.obstacles = obstacles_in_force(force, scope);
+        auto query = detail::query_for(cluster, each.shape, members.queue_nodes);
+        query.filters = filters_in_force(force, scope);
         queries.push_back(query);
     }
 
@@ -219,7 +220,7 @@ void pose_on(const cluster_state<Traits>& known, const gang_members<Traits::widt
         for (std::size_t at = 0; at < classes; ++at) {
             std::int64_t& most = problem.most[first + at];
             if (!eligible(queries[at], node) ||
-                !admits(known, *members.tree, among, problem.members[at].role, node))
+                !admits(cluster, *members.tree, among, problem.members[at].role, node))
                 continue;
             const auto& claims = *members.classes[at].claims;
             if (force.claims && now && !accounts.claims(node).admits(claims))
@@ -234,23 +235,23 @@ void pose_on(const cluster_state<Traits>& known, const gang_members<Traits::widt
         else
             problem.most.resize(first);
     }
-    list_allowances(known, members, scope, force, problem.quotas);
+    list_allowances(cluster, members, scope, force, problem.quotas);
 }
 /// The same on all nodes: O(nodes × classes × width), of a domain's nodes when the whole gang is
 /// confined.
 template<class Traits>
-void pose(const cluster_state<Traits>& known, const gang_members<Traits::width>& members,
+void pose(const cluster_state<Traits>& cluster, const gang_members<Traits::width>& members,
           certificate_scope scope, const constraints_in_force& force,
           std::span<const vertex_domain> among, fit_problem<Traits::width>& problem) {
-    pose_on(known, members, scope, force, among, detail::nodes_left(known, among), problem);
+    pose_on(cluster, members, scope, force, among, detail::nodes_left(cluster, among), problem);
 }
 template<class Traits>
 [[nodiscard]] fit_problem<Traits::width>
-pose(const cluster_state<Traits>& known, const gang_members<Traits::width>& members,
+pose(const cluster_state<Traits>& cluster, const gang_members<Traits::width>& members,
      certificate_scope scope, const constraints_in_force& force = {},
      std::span<const vertex_domain> among = {}) {
     fit_problem<Traits::width> problem;
-    pose(known, members, scope, force, among, problem);
+    pose(cluster, members, scope, force, among, problem);
     return problem;
 }
 

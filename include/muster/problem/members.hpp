@@ -14,11 +14,11 @@
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/index/node_query.hpp>
-#include <muster/problem/closeness.hpp>
 #include <muster/problem/shared_volumes.hpp>
+#include <muster/problem/topology_requirement.hpp>
 #include <muster/resource/resources.hpp>
 #include <muster/vocabulary/gang.hpp>
-#include <muster/vocabulary/tree_standing.hpp>
+#include <muster/vocabulary/subtree_status.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -62,7 +62,7 @@ struct gang_members {
     /// Per vertex (leaves only): waiting members that no node can take (`constraints::held`).
     detail::sequence<std::int64_t> unsupported;
     /// Vertices whose members are to stand together, in the order of the vertices.
-    detail::sequence<closeness> together;
+    detail::sequence<topology_requirement> topology;
 
     [[nodiscard]] std::span<const pod_index> of(const member_class<Width>& which) const noexcept {
         return {pods.data() + which.first, which.count};
@@ -101,14 +101,14 @@ public:
     /// `assume_volumes_ready`, members that only wait for volumes belong to classes as well.
     /// O(members).
     template<class Traits>
-    void sort(const cluster_state<Traits>& known, gang_index which, gang_members<Width>& into,
+    void sort(const cluster_state<Traits>& cluster, gang_index which, gang_members<Width>& into,
               bool assume_volumes_ready = false) {
-        const auto& group = known[which];
+        const auto& group = cluster[which];
         const std::size_t vertices = group.spec.tree.size();
         into.spec = &group.spec;
         into.tree = &group.spec.tree;
         into.queue = group.charged_to();
-        into.queue_nodes = detail::queue_nodes_of(known, group.queue);
+        into.queue_nodes = detail::queue_nodes_of(cluster, group.queue);
         into.classes.clear();
         into.turns.clear();
         into.holding.assign(vertices, 0);
@@ -117,12 +117,12 @@ public:
         waiting_.clear();
         assume_volumes_ready_ = assume_volumes_ready;
         share_volumes_ = false;
-        if (class_of_.size() < known.shapes().size())
-            class_of_.resize(known.shapes().size());
+        if (class_of_.size() < cluster.shapes().size())
+            class_of_.resize(cluster.shapes().size());
 
         std::size_t role = std::numeric_limits<std::size_t>::max();
         for (const pod_index member : group.members) {
-            const auto& record = known[member];
+            const auto& record = cluster[member];
             // Members may come before their group, whose roles are not known until then.
             if (!record.alive() || record.role.value() >= vertices)
                 continue;
@@ -133,16 +133,16 @@ public:
             ++into.alive[role];
             if (record.holding())
                 ++into.holding[role];
-            else if (const std::uint32_t of = class_of(known, record, into); of == unsupported)
+            else if (const std::uint32_t of = class_of(cluster, record, into); of == unsupported)
                 ++into.unsupported[role];
             else
                 take_turn(member, of, into);
         }
-        into.together.clear();
+        into.topology.clear();
         for (const vertex_topology& one : group.together)
-            gather(known, group, one, into);
+            gather(cluster, group, one, into);
         if (share_volumes_)
-            detail::keep_near_volumes(known, group, into);
+            detail::keep_near_volumes(cluster, group, into);
         std::size_t first = 0;
         for (member_class<Width>& each : into.classes) {
             each.first = first;
@@ -159,20 +159,20 @@ private:
     static constexpr std::uint32_t unsupported = std::numeric_limits<std::uint32_t>::max();
 
     template<class Traits>
-    static void gather(const cluster_state<Traits>& known, const gang_record& group,
+    static void gather(const cluster_state<Traits>& cluster, const gang_record& group,
                        const vertex_topology& one, gang_members<Width>& into) {
-        closeness made;
+        topology_requirement made;
         made.vertex = one.vertex.value();
         made.within = one.within;
         made.required = one.required;
         made.preferred = one.preferred;
         for (const pod_index member : group.members) {
-            const auto& record = known[member];
+            const auto& record = cluster[member];
             if (record.alive() && record.charged() &&
                 is_below(*into.tree, record.role.value(), made.vertex))
-                made.hold(known, *record.node);
+                made.hold(cluster, *record.node);
         }
-        into.together.push_back(made);
+        into.topology.push_back(made);
     }
 
     void take_turn(pod_index member, std::uint32_t of, gang_members<Width>& into) {
@@ -182,13 +182,13 @@ private:
     }
 
     template<class Traits>
-    [[nodiscard]] std::uint32_t class_of(const cluster_state<Traits>& known,
+    [[nodiscard]] std::uint32_t class_of(const cluster_state<Traits>& cluster,
                                          const pod_record& record, gang_members<Width>& into) {
         entry& found = class_of_[record.shape.value()];
         if (found.round == round_)
             return found.of;
-        const auto& shape = known.shapes()[record.shape];
-        const constraints& where = known.constraint_sets()[shape.where].value;
+        const auto& shape = cluster.shapes()[record.shape];
+        const constraints& where = cluster.constraint_sets()[shape.where].value;
         const bool is_held = assume_volumes_ready_ ? where.unsupported : where.held();
         found = {round_, is_held ? unsupported : static_cast<std::uint32_t>(into.classes.size())};
         if (is_held)
@@ -213,47 +213,48 @@ private:
     std::uint64_t round_ = 0;
 };
 
-/// Memory for `stake_of`.
-struct stake_scratch {
+/// Memory for `hold_level_of`.
+struct hold_scratch {
     detail::sequence<std::int64_t> holding;
-    tree_standing standing;
+    subtree_status status;
 };
 
-enum class stake : std::uint8_t { nothing, some, minima };
+enum class hold_level : std::uint8_t { nothing, some, minima };
 
 /// What a gang holds already. O(members).
 template<class Traits>
-[[nodiscard]] stake stake_of(const cluster_state<Traits>& known, gang_index which,
-                             stake_scratch& scratch) {
-    const gang_tree& tree = known[which].spec.tree;
+[[nodiscard]] hold_level hold_level_of(const cluster_state<Traits>& cluster, gang_index which,
+                                       hold_scratch& scratch) {
+    const gang_tree& tree = cluster[which].spec.tree;
     scratch.holding.assign(tree.size(), 0);
     bool holds = false;
-    for (const pod_index member : known[which].members) {
-        const auto& record = known[member];
+    for (const pod_index member : cluster[which].members) {
+        const auto& record = cluster[member];
         if (record.role.value() >= tree.size() || !record.alive() || !record.holding())
             continue;
         ++scratch.holding[record.role.value()];
         holds = true;
     }
     if (!holds)
-        return stake::nothing;
-    return reaches_minima(tree, scratch.holding, scratch.standing) ? stake::minima : stake::some;
+        return hold_level::nothing;
+    return reaches_minima(tree, scratch.holding, scratch.status) ? hold_level::minima
+                                                                 : hold_level::some;
 }
 
 template<class Traits>
-[[nodiscard]] stake stake_of(const cluster_state<Traits>& known, gang_index which) {
-    stake_scratch scratch;
-    return stake_of(known, which, scratch);
+[[nodiscard]] hold_level hold_level_of(const cluster_state<Traits>& cluster, gang_index which) {
+    hold_scratch scratch;
+    return hold_level_of(cluster, which, scratch);
 }
 
 /// A gang's members, sorted; `assume_volumes_ready`: as member_sorter::sort() has it.
 /// O(members + shapes of the state).
 template<class Traits>
-[[nodiscard]] gang_members<Traits::width> members_of(const cluster_state<Traits>& known,
+[[nodiscard]] gang_members<Traits::width> members_of(const cluster_state<Traits>& cluster,
                                                      gang_index which,
                                                      bool assume_volumes_ready = false) {
     gang_members<Traits::width> found;
-    member_sorter<Traits::width>().sort(known, which, found, assume_volumes_ready);
+    member_sorter<Traits::width>().sort(cluster, which, found, assume_volumes_ready);
     return found;
 }
 

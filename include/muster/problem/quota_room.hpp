@@ -31,7 +31,7 @@ template<std::size_t Width>
         if (request[kind] == 0)
             continue;
         std::int64_t left = std::numeric_limits<std::int64_t>::max() - claimed[kind];
-        if (const auto top = queues.tightest(*queue, kind))
+        if (const auto top = queues.tightest_ceiling(*queue, kind))
             left = std::min(left, top->left);
         most = std::min(most, left / request[kind]);
     }

@@ -26,16 +26,16 @@ public:
     /// The gang charges the amount to that queue. False if it cannot be counted: with guarantees a
     /// queue may claim more than it uses, and firm pods have a ceiling of their own. Where the
     /// ceilings admit the amount now there is nothing to count. O(depth × width).
-    [[nodiscard]] bool begin(const cluster_state<Traits>& known,
+    [[nodiscard]] bool begin(const cluster_state<Traits>& cluster,
                              const std::optional<queue_charge>& charge,
                              const resources<width>& amount, bool guarantees) {
-        known_ = &known;
+        cluster_ = &cluster;
         clear();
-        if (!charge || known.accounts().admits(*charge, amount))
+        if (!charge || cluster.accounts().admits(*charge, amount))
             return true;
-        if (charge->firm || guarantees)
+        if (charge->non_preemptible || guarantees)
             return false;
-        const auto& queues = known.accounts().queues();
+        const auto& queues = cluster.accounts().queues();
         for (std::optional<queue_index> at = charge->queue; at; at = queues.parent(*at)) {
             const auto claimed = queues.claimed(*at);
             level next{*at, {}, {}};
@@ -73,13 +73,13 @@ private:
     void shift(pod_index pod, std::int64_t by) {
         if (levels_.empty())
             return;
-        const auto& queues = known_->accounts().queues();
-        auto at = (*known_)[(*known_)[pod].gang].queue;
+        const auto& queues = cluster_->accounts().queues();
+        auto at = (*cluster_)[(*cluster_)[pod].gang].queue;
         std::size_t first = levels_.size();
         for (; at && first == levels_.size(); at = queues.parent(*at))
             for (first = 0; first < levels_.size() && levels_[first].queue != *at; ++first) {
             }
-        const resources<width>& amount = known_->request(pod);
+        const resources<width>& amount = cluster_->request(pod);
         for (std::size_t each = first; each < levels_.size(); ++each)
             for (std::size_t column = 0; column < width; ++column) {
                 int128& left = levels_[each].left[column];
@@ -91,7 +91,7 @@ private:
             }
     }
 
-    const cluster_state<Traits>* known_ = nullptr;
+    const cluster_state<Traits>* cluster_ = nullptr;
     /// The queue, and those above it; none when there is nothing to count.
     detail::sequence<level> levels_;
     /// Ceilings that are in the way.

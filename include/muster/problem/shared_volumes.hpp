@@ -8,7 +8,7 @@
 #include <muster/base/id.hpp>
 #include <muster/base/ranges.hpp>
 #include <muster/cluster/cluster_state.hpp>
-#include <muster/problem/closeness.hpp>
+#include <muster/problem/topology_requirement.hpp>
 #include <muster/vocabulary/constraints.hpp>
 #include <muster/vocabulary/gang.hpp>
 
@@ -27,9 +27,9 @@ namespace detail {
 /// belongs to the vertex has a node.
 template<class Traits, class Members>
 [[nodiscard]] std::optional<std::size_t>
-vertex_with_term(const cluster_state<Traits>& known, const gang_record& group,
+vertex_with_term(const cluster_state<Traits>& cluster, const gang_record& group,
                  const Members& members, const known_term& term) {
-    const pod_population& population = known.population();
+    const pod_population& population = cluster.population();
     const auto carries = [&](const auto& each) {
         const known_terms* terms = population.terms(each.where);
         return terms && detail::any_of(terms->affinity, [&](const known_term& one) {
@@ -47,46 +47,47 @@ vertex_with_term(const cluster_state<Traits>& known, const gang_record& group,
             (above > role ? above : role) = tree[std::max(above, role)].parent;
         vertex = above;
     }
-    const auto has_node = [&](identity_index pods) { return !population.standing(pods).empty(); };
+    const auto has_node = [&](identity_index pods) { return !population.counts_of(pods).empty(); };
     if (!vertex || detail::any_of(population.matched(term.pods), has_node))
         return std::nullopt;
     for (const auto& each : members.classes)
         if (is_below(tree, each.role.value(), *vertex) && !carries(each))
             return std::nullopt;
     for (const pod_index member : group.members)
-        if (known[member].charged() && is_below(tree, known[member].role.value(), *vertex))
+        if (cluster[member].charged() && is_below(tree, cluster[member].role.value(), *vertex))
             return std::nullopt;
     return vertex;
 }
 
-/// Adds to `into.together` the vertices whose waiting members all share a volume that does not
+/// Adds to `into.topology` the vertices whose waiting members all share a volume that does not
 /// exist yet, so that the search can prove that no domain has room for them. A vertex with a
 /// topology constraint of its own is left out: a proof names one constraint per vertex. If the
 /// terms have several labels, the label with the most domains counts. O(terms × (classes +
 /// members)).
 template<class Traits, class Members>
-void keep_near_volumes(const cluster_state<Traits>& known, const gang_record& group,
+void keep_near_volumes(const cluster_state<Traits>& cluster, const gang_record& group,
                        Members& into) {
     const auto domains = [&](topology_index of) {
-        return known.topologies()[of].of_level(0).size();
+        return cluster.topologies()[of].of_level(0).size();
     };
     for (const auto& each : into.classes) {
-        const auto& where = known.constraint_sets()[each.where].value;
+        const auto& where = cluster.constraint_sets()[each.where].value;
         for (std::size_t at = 0; where.pods && at < where.pods->affinity.size(); ++at) {
-            const known_term& term = known.population().terms(each.where)->affinity[at];
+            const known_term& term = cluster.population().terms(each.where)->affinity[at];
             const auto vertex = where.pods->affinity[at].of_volume
-                                    ? vertex_with_term(known, group, into, term)
+                                    ? vertex_with_term(cluster, group, into, term)
                                     : std::nullopt;
             if (!vertex)
                 continue;
-            closeness made;
+            topology_requirement made;
             made.vertex = *vertex;
             made.within = term.topology;
             made.required = 0;
             made.of_volume = true;
-            const auto same = detail::lower_bound(into.together, *vertex, {}, &closeness::vertex);
-            if (same == into.together.end() || same->vertex != *vertex)
-                into.together.insert(same, made);
+            const auto same =
+                detail::lower_bound(into.topology, *vertex, {}, &topology_requirement::vertex);
+            if (same == into.topology.end() || same->vertex != *vertex)
+                into.topology.insert(same, made);
             else if (same->of_volume && domains(same->within) < domains(made.within))
                 *same = made;
         }

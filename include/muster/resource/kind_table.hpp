@@ -14,7 +14,7 @@ namespace muster {
 inline namespace v0_1 {
 
 /// The widest amount vector there is; a cluster that names more kinds is an input error.
-inline constexpr std::size_t most_kinds = 32;
+inline constexpr std::size_t max_kinds = 32;
 
 /// Names of resource kinds and their columns. An object that the caller owns, never a global:
 /// two clusters in one program have two tables. Columns are given in the order of interning and
@@ -23,9 +23,9 @@ class kind_table {
 public:
     /// The kind's column, new or old; nothing when the table is full.
     [[nodiscard]] std::optional<kind_id> intern(std::string_view name) {
-        if (const auto known = find(name))
-            return known;
-        if (names_.size() == most_kinds)
+        if (const auto cluster = find(name))
+            return cluster;
+        if (names_.size() == max_kinds)
             return std::nullopt;
         names_.emplace_back(name);
         return kind_id{names_.size() - 1};

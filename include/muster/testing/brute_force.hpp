@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <muster/base/checked.hpp>
-#include <muster/testing/gang_view.hpp>
+#include <muster/testing/observed_gang.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -31,7 +31,7 @@ public:
         list_choices(counts, 0);
     }
 
-    [[nodiscard]] const gang_view<Traits>& view() const noexcept { return view_; }
+    [[nodiscard]] const observed_gang<Traits>& view() const noexcept { return view_; }
 
     /// Some choice of the members that exist meets the minima, wherever they would stand.
     [[nodiscard]] bool enough_members() const { return starts_with(*view_.tree, view_.alive); }
@@ -99,7 +99,7 @@ private:
                lies_below(*view_.tree, role, vertex);
     }
 
-    using targets = std::vector<typename gang_view<Traits>::target>;
+    using targets = std::vector<typename observed_gang<Traits>::target>;
     /// The most that fit on these nodes when the vertices from `vertex` on choose a domain each.
     [[nodiscard]] std::int64_t room_from(std::size_t role, rule_set force, std::size_t vertex,
                                          const targets& nodes) const {
@@ -162,7 +162,7 @@ private:
     using occupants = std::vector<const muster::pod<width>*>;
 
     [[nodiscard]] bool may_join(const muster::pod<width>& pod,
-                                const typename gang_view<Traits>::target& node,
+                                const typename observed_gang<Traits>::target& node,
                                 const occupants& others, rule_set force) const {
         if (!view_.welcome(pod.where, *node.spec, force))
             return false;
@@ -238,7 +238,7 @@ private:
         return false;
     }
 
-    [[nodiscard]] std::int64_t most_on(const typename gang_view<Traits>::target& node,
+    [[nodiscard]] std::int64_t most_on(const typename observed_gang<Traits>::target& node,
                                        const resources<width>& free, std::size_t role,
                                        rule_set force, std::size_t from,
                                        const occupants& on) const {
@@ -257,7 +257,7 @@ private:
         return most;
     }
 
-    gang_view<Traits> view_;
+    observed_gang<Traits> view_;
     std::vector<member_kind<width>> kinds_;
     std::vector<std::vector<std::int64_t>> choices_;
     std::map<rule_set, bool> memo_;

@@ -70,7 +70,7 @@ using world_maker = std::function<world(std::uint64_t seed)>;
         reset(
             &world::queues, [](auto& of) -> auto& { return of.quota; });
         reset(
-            &world::queues, [](auto& of) -> auto& { return of.firm_quota; });
+            &world::queues, [](auto& of) -> auto& { return of.non_preemptible_quota; });
         reset(
             &world::queues, [](auto& of) -> auto& { return of.guarantee; });
         reset(

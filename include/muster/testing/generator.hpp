@@ -118,9 +118,9 @@ private:
         for (auto& each : made_.queues)
             for (std::size_t kind = 0; kind < made_.kinds; ++kind)
                 if (chance_.percent(25))
-                    each.spec.firm_quota.set(kind_id{kind},
-                                             unit(kind == made_.kinds - 1 ? 0 : kind) *
-                                                 chance_.between(0, 10));
+                    each.spec.non_preemptible_quota.set(kind_id{kind},
+                                                        unit(kind == made_.kinds - 1 ? 0 : kind) *
+                                                            chance_.between(0, 10));
     }
 
     /// Up to three queues above those that are there, and what they guarantee.
@@ -171,7 +171,7 @@ private:
 
     /// Some vertices of the tree, and the whole gang in most cases, in a topology of two levels,
     /// and now and then in another one, whose domains lie across those of the first.
-    void keep_together(gang_tree& tree) {
+    void constrain_topology(gang_tree& tree) {
         for (std::size_t at = 0; at < tree.size(); ++at) {
             if (!chance_.percent(at == 0 ? 65 : 35))
                 continue;
@@ -182,7 +182,7 @@ private:
                 how.required = chance_.below(2);
             if (!how.required || chance_.percent(30))
                 how.preferred = chance_.below(2);
-            tree.keep_together(vertex_index{at}, how);
+            tree.constrain_topology(vertex_index{at}, how);
         }
     }
 
@@ -192,7 +192,7 @@ private:
         auto& spec = one.spec;
         spec.tree = random_tree();
         if (close_ && chance_.percent(80))
-            keep_together(spec.tree);
+            constrain_topology(spec.tree);
         spec.priority = chance_.between(0, 1);
         spec.created = chance_.between(1, 3);
         if (!made_.queues.empty() && !chance_.percent(20))

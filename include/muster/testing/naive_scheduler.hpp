@@ -10,7 +10,7 @@
 
 #include <muster/base/checked.hpp>
 #include <muster/plan/plan.hpp>
-#include <muster/testing/gang_view.hpp>
+#include <muster/testing/observed_gang.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -311,7 +311,7 @@ private:
                 extend(child);
     }
 
-    gang_view<Traits> view_;
+    observed_gang<Traits> view_;
     naive_score score_;
     int128 weights_[width]{};
     std::vector<std::int64_t> counts_;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <muster/plan/plan.hpp>
-#include <muster/testing/gang_view.hpp>
+#include <muster/testing/observed_gang.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -239,7 +239,7 @@ public:
           scene_(scene_for(known, which)),
           counts_(view_.holding),
           stands_(view_.waiting.size(), nowhere) {
-        if (scope == certificate_scope::emptied)
+        if (scope == certificate_scope::empty_cluster)
             scene_.standing.clear();
         for (const auto& one : view_.waiting)
             pods_.push_back(seen(known, one.pod));
@@ -309,7 +309,7 @@ private:
         return done;
     }
 
-    gang_view<Traits> view_;
+    observed_gang<Traits> view_;
     pod_scene<width> scene_;
     std::vector<seen_pod<width>> pods_;
     std::vector<std::int64_t> counts_;

@@ -28,7 +28,7 @@ public:
     static constexpr std::size_t width = Traits::width;
 
     queue_view(const state<Traits>& known, certificate_scope scope) : known_(&known) {
-        if (scope == certificate_scope::emptied)
+        if (scope == certificate_scope::empty_cluster)
             return;
         for (const auto& kept : known.reservations())
             for (std::size_t kind = 0; kept.queue && kind < width; ++kind)
@@ -68,11 +68,11 @@ public:
     }
 
     /// The same of pods that nobody may evict.
-    [[nodiscard]] std::int64_t firm(queue_index queue, std::size_t kind) const {
+    [[nodiscard]] std::int64_t non_preemptible(queue_index queue, std::size_t kind) const {
         const auto at = firm_.find(queue.value());
         std::int64_t sum = at == firm_.end() ? 0 : at->second[kind];
         for (const queue_index child : below(queue))
-            sum += firm(child, kind);
+            sum += non_preemptible(child, kind);
         return sum;
     }
 
@@ -92,8 +92,8 @@ public:
     [[nodiscard]] bool may_take(queue_index queue, std::size_t kind, std::int64_t more,
                                 bool firmly = false) const {
         for (const queue_index at : upwards(queue)) {
-            const auto lower = (*known_)[at].spec.firm_quota[kind_id{kind}];
-            if (firmly && lower && more > 0 && int128{firm(at, kind)} + more > *lower)
+            const auto lower = (*known_)[at].spec.non_preemptible_quota[kind_id{kind}];
+            if (firmly && lower && more > 0 && int128{non_preemptible(at, kind)} + more > *lower)
                 return false;
             const auto ceiling = (*known_)[at].spec.quota[kind_id{kind}];
             const int128 after = claimed(at, kind, queue, more);
@@ -110,7 +110,7 @@ public:
         bool bounded = false;
         for (const queue_index at : upwards(queue)) {
             const auto& spec = (*known_)[at].spec;
-            const auto lower = firmly ? spec.firm_quota[kind_id{kind}] : std::nullopt;
+            const auto lower = firmly ? spec.non_preemptible_quota[kind_id{kind}] : std::nullopt;
             bounded = bounded || spec.quota[kind_id{kind}] || lower;
             beyond +=
                 spec.quota[kind_id{kind}].value_or(0) + spec.guarantee[kind] + lower.value_or(0);

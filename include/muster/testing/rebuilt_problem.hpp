@@ -195,7 +195,7 @@ private:
         std::optional<node_index> node{};
         std::optional<queue_index> queue{};
         amounts amount{};
-        bool firm = false;
+        bool non_preemptible = false;
     };
 
     template<class Value>
@@ -277,7 +277,9 @@ private:
     [[nodiscard]] int128 held_firmly(queue_index queue, std::size_t kind) const {
         int128 sum = 0;
         for (const claim& one : claims_)
-            sum += one.firm && one.queue && is_within(*one.queue, queue) ? one.amount[kind] : 0;
+            sum += one.non_preemptible && one.queue && is_within(*one.queue, queue)
+                       ? one.amount[kind]
+                       : 0;
         return sum;
     }
     /// What a queue takes within its guarantee claims nothing more of those above it.
@@ -294,7 +296,7 @@ private:
             const int128 used = claimed(*up, kind);
             limit(spec.quota[kind_id{kind}], used, guaranteed);
             if (firm_)
-                limit(spec.firm_quota[kind_id{kind}], held_firmly(*up, kind), 0);
+                limit(spec.non_preemptible_quota[kind_id{kind}], held_firmly(*up, kind), 0);
             guaranteed += std::max<int128>(0, spec.guarantee[kind] - used);
         }
         constexpr int128 largest = std::numeric_limits<std::int64_t>::max();

@@ -10,7 +10,7 @@
 
 #include <muster/base/checked.hpp>
 #include <muster/policy/victim_rule_concept.hpp>
-#include <muster/preempt/evict.hpp>
+#include <muster/preempt/preemptor.hpp>
 #include <muster/testing/meeting_costs.hpp>
 #include <muster/testing/rebuilt_problem.hpp>
 
@@ -68,9 +68,9 @@ public:
     }
 
 private:
-    [[nodiscard]] contender side(gang_index of) const {
+    [[nodiscard]] gang_view side(gang_index of) const {
         const auto& group = (*known_)[of];
-        contender made;
+        gang_view made;
         made.queue = group.queue;
         made.queue_priority = group.queue ? (*known_)[*group.queue].spec.priority : 0;
         made.queue_preemptible = !group.queue || ((*known_)[*group.queue].present &&

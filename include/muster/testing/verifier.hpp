@@ -40,10 +40,10 @@ public:
     certificate_verifier(const state<Traits>& known, gang_index which, const certificate& proof)
         : proof_(proof),
           asked_(known, which,
-                 proof.scope == certificate_scope::emptied ? moment::emptied
-                                                           : moment::now_and_later,
+                 proof.scope == certificate_scope::empty_cluster ? moment::emptied
+                                                                 : moment::now_and_later,
                  {{}, {}, {}, proof.scope == certificate_scope::free_now}),
-          terms_(known, which, asked_, proof.scope == certificate_scope::emptied),
+          terms_(known, which, asked_, proof.scope == certificate_scope::empty_cluster),
           tree_(known[which].spec.tree) {}
 
     [[nodiscard]] proof_check check(std::size_t most_patterns = std::size_t{1} << 22U) {

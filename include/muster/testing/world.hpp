@@ -243,7 +243,7 @@ inline void feed(world_state& known, const world& from, random* order = nullptr)
                 out += std::to_string(column) + ":" + std::to_string(*ceiling) + " ";
         out += ") firm quota(";
         for (std::size_t column = 0; column < world_width; ++column)
-            if (const auto ceiling = spec.firm_quota[kind_id{column}])
+            if (const auto ceiling = spec.non_preemptible_quota[kind_id{column}])
                 out += std::to_string(column) + ":" + std::to_string(*ceiling) + " ";
         out += ") guarantee" + text(spec.guarantee) + (parent ? " below " + *parent : "") +
                (spec.closed ? " closed" : "") + (spec.strict_order ? " strict" : "") + " nodes" +

@@ -86,7 +86,7 @@ private:
                 lose(said, keys::kueue_required, loss_kind::topology_required);
                 lose(said, keys::kueue_preferred, loss_kind::topology_preferred);
             } else if (!of_->gang.tree[at->value()].together) {
-                of_->gang.tree.keep_together(*at, std::move(*asked));
+                of_->gang.tree.constrain_topology(*at, std::move(*asked));
             }
         }
         const auto slice = one_domain(
@@ -97,7 +97,7 @@ private:
             return lose(said, keys::kueue_slice_required, loss_kind::topology_required);
         for (const pod_series& each : of_->series)
             if (!each.loose && same(each, podset) && !of_->gang.tree[each.leaf.value()].together)
-                of_->gang.tree.keep_together(each.leaf, *slice);
+                of_->gang.tree.constrain_topology(each.leaf, *slice);
     }
 
     /// Whether each of the podset's leaves is one slice.

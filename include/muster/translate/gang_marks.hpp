@@ -192,7 +192,7 @@ struct group_words {
 
 inline void take_group_words(const group_words& said, gang_object& to) {
     if (auto asked = one_domain(said.topology))
-        to.tree.keep_together(vertex_index{0}, std::move(*asked));
+        to.tree.constrain_topology(vertex_index{0}, std::move(*asked));
     if (said.disruption)
         to.own_words.push_back(
             {gang_api::workload, loss_kind::lifecycle, "disruptionMode", *said.disruption});
@@ -292,10 +292,11 @@ inline void take_eviction_words(std::string_view preemptibility,
 
 /// A gang of a job, with all that labels and annotations of any job may say about it: queue,
 /// priority class, preemptibility and topology. What the job leaves open the first template that
-/// says something decides; of topology only when `closeness` says so. Its tree is a root alone.
+/// says something decides; of topology only when `topology_requirement` says so. Its tree is a root
+/// alone.
 [[nodiscard]] inline gang_object gang_of(const job_object& job, std::string name,
                                          const std::vector<const boost::json::object*>& templates,
-                                         bool closeness = true) {
+                                         bool topology_requirement = true) {
     gang_object gang;
     gang.kind = job.kind;
     gang.name_space = job.name_space;
@@ -329,13 +330,13 @@ inline void take_eviction_words(std::string_view preemptibility,
         auto asked = closeness_asked(from);
         if (!asked || gang.tree[0].together)
             return;
-        gang.tree.keep_together(vertex_index{0}, std::move(*asked));
+        gang.tree.constrain_topology(vertex_index{0}, std::move(*asked));
         gang.topology_name =
             translate::find_text(from, owner_mark::topology_name).value_or(std::string_view{});
     };
     stand_close(job.annotations);
     for (const boost::json::object* const each : templates)
-        if (closeness)
+        if (topology_requirement)
             stand_close(detail::annotations_of(each));
     return gang;
 }

@@ -161,7 +161,7 @@ grove_constraint(const grove_packing& packing, const grove_topology* within) {
     const bool own = gang.group && set.groups[*gang.group].packing.asks();
     if (auto how =
             detail::grove_constraint(own ? set.groups[*gang.group].packing : set.packing, within))
-        tree.keep_together(vertex_index{0}, std::move(*how));
+        tree.constrain_topology(vertex_index{0}, std::move(*how));
     // A group's PodCliques stand together in the list, replica by replica.
     struct subgroup {
         std::size_t group;
@@ -184,7 +184,7 @@ grove_constraint(const grove_packing& packing, const grove_topology* within) {
             vertex_index{0}, 0,
             grove::replica_name(grove::part_name(set.name, gang.replica, set.groups[*group].name),
                                 member.group_replica));
-        tree.keep_together(at, *detail::grove_constraint(set.groups[*group].packing, within));
+        tree.constrain_topology(at, *detail::grove_constraint(set.groups[*group].packing, within));
         subgroups.push_back({*group, member.group_replica, at});
     }
     for (const grove_member& member : gang.members) {
@@ -193,7 +193,7 @@ grove_constraint(const grove_packing& packing, const grove_topology* within) {
         const vertex_index leaf = tree.add(parent == subgroups.end() ? vertex_index{0} : parent->at,
                                            clique.min_available, member.name);
         if (auto how = detail::grove_constraint(clique.packing, within))
-            tree.keep_together(leaf, std::move(*how));
+            tree.constrain_topology(leaf, std::move(*how));
     }
     return tree;
 }

@@ -236,7 +236,7 @@ inline void lose_order(const job_set& set, job_plan& plan) {
                 const std::int64_t least = labelled ? 0 : job.job.minimum.value_or(count);
                 one.leaf = tree.add(above, least, series.role + "-replica-" + std::to_string(i));
                 if (auto asked = detail::closeness_in(set, job))
-                    tree.keep_together(one.leaf, std::move(*asked));
+                    tree.constrain_topology(one.leaf, std::move(*asked));
             }
             split.push_back(std::move(one));
         }

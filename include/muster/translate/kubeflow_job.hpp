@@ -164,7 +164,7 @@ inline void split_workers(planned_gang& planned, std::size_t at, std::int64_t si
         one.count = std::min(size, workers.count - from);
         one.leaf = tree.add(workers.leaf, one.count, "worker-" + std::to_string(from / size));
         if (auto asked = translate::segment_closeness(annotations_of(workers.pod_template)))
-            tree.keep_together(one.leaf, std::move(*asked));
+            tree.constrain_topology(one.leaf, std::move(*asked));
         segments.push_back(std::move(one));
     }
     const auto place = planned.series.begin() + static_cast<std::ptrdiff_t>(at);

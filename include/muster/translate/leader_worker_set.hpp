@@ -108,7 +108,7 @@ private:
         const vertex_index at =
             tree.add(vertex_index{0}, led ? 0 : end - from, "segment-" + std::to_string(which));
         if (auto asked = segment_closeness(set_))
-            tree.keep_together(at, std::move(*asked));
+            tree.constrain_topology(at, std::move(*asked));
         if (led) {
             add(tree.add(at, 1, "leader"), 0, 1);
             if (end > 1)
@@ -190,7 +190,7 @@ inline void add_level_gangs(const leader_worker_set& set, job_plan& plan) {
                 level_gang(set, level, waits, own + part, group, group + 1, leaders, workers));
             gang_tree& tree = plan.gangs.back().gang.tree;
             if (auto asked = one_domain(domain); asked && !tree[0].together)
-                tree.keep_together(vertex_index{0}, std::move(*asked));
+                tree.constrain_topology(vertex_index{0}, std::move(*asked));
         };
         if (!said.leader.active && !said.workers.active) {
             add(said.replica, !said.replica.basic, "", true, true);
@@ -221,7 +221,7 @@ inline void add_level_gangs(const leader_worker_set& set, job_plan& plan) {
         if (auto asked = one_domain(set.exclusive_topology.empty() ? set.shared_topology
                                                                    : set.exclusive_topology);
             asked && !planned.gang.tree[0].together)
-            planned.gang.tree.keep_together(vertex_index{0}, std::move(*asked));
+            planned.gang.tree.constrain_topology(vertex_index{0}, std::move(*asked));
         settle_leaves(planned);
         plan.gangs.push_back(std::move(planned));
     }

@@ -88,7 +88,7 @@ struct ray_cluster {
         series.leaf = gang.tree.add(root, labelled ? 0 : minima[i], series.role);
         const boost::json::object* const said = detail::annotations_of(series.pod_template);
         if (auto asked = closeness_asked(said)) {
-            gang.tree.keep_together(series.leaf, std::move(*asked));
+            gang.tree.constrain_topology(series.leaf, std::move(*asked));
             if (gang.topology_name.empty())
                 gang.topology_name = translate::find_text(said, owner_mark::topology_name)
                                          .value_or(std::string_view{});

@@ -75,7 +75,7 @@ namespace translate::detail {
                     part.gang.tree.add(moved[tree[at].parent],
                                        tree.is_leaf(at) ? tree[at].min_member : 0, tree[at].name);
             if (tree[at].together)
-                part.gang.tree.keep_together(moved[at], *tree[at].together);
+                part.gang.tree.constrain_topology(moved[at], *tree[at].together);
         }
         // Of subgroups that may stay away, none is needed.
         for (const gang_role& role : minima.roles)

@@ -134,7 +134,7 @@ private:
         const gang_tree& tree = out.gang().tree;
         const gang_minima& minima = out.minima();
         if (tree[0].together)
-            to.keep_together(vertex_index{0}, *tree[0].together);
+            to.constrain_topology(vertex_index{0}, *tree[0].together);
         std::vector<std::size_t> podgroup_of(tree.size());
         bool any_needed = false;
         for (const gang_role& role : minima.roles)
@@ -161,7 +161,7 @@ private:
             if (tree[at].together && holds_roles_only(out, at)) {
                 moved[at] = to.add(vertex_index{0}, 0,
                                    out.name(out.vertex_path(at), dns_subdomain, "the group"));
-                to.keep_together(moved[at], *tree[at].together);
+                to.constrain_topology(moved[at], *tree[at].together);
             } else {
                 out.lose(loss_kind::nesting, "the subgroup " + out.vertex_text(at));
                 out.lose_levels_of(at);
@@ -172,7 +172,7 @@ private:
                 to.add(moved[tree[role.leaf].parent], role.needed,
                        out.name(out.vertex_path(role.leaf), labelled_object, "the podgroup"));
             if (tree[role.leaf].together)
-                to.keep_together(leaf, *tree[role.leaf].together);
+                to.constrain_topology(leaf, *tree[role.leaf].together);
             podgroup_of[role.leaf] = leaf.value();
         }
         return podgroup_of;

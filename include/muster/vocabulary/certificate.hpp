@@ -18,7 +18,7 @@ enum class certificate_scope : std::uint8_t {
     /// Every pod gone, cordons and `node.kubernetes.io/*` taints lifted, quotas whole. Members that
     /// hold already still count, and take no room; so do members that no node can take at present
     /// (`constraints::held`), whatever they wait for.
-    emptied,
+    empty_cluster,
 };
 
 /// A proof that a gang does not fit, for separate code to check. Classes of members are numbered as
@@ -27,10 +27,10 @@ enum class certificate_scope : std::uint8_t {
 /// It is a tree. An inner vertex splits on how many members of one class stand on one node: at most
 /// k in the one branch, at least k + 1 in the other. Or it splits on where the members at or below
 /// one vertex of the gang's tree stand that must stand together, with a branch for each of
-/// `ways_to_stand` on the required level: there they are allowed on the nodes of that domain only,
-/// h = 0 elsewhere. Under the limits l ≤ x ≤ h that the branches above it set, a leaf with weights
-/// w ≥ 0 per class and prices p ≥ 0 per quota-listed kind holds when D > B + p·max(quota left, 0),
-/// where
+/// `candidate_domains` on the required level: there they are allowed on the nodes of that domain
+/// only, h = 0 elsewhere. Under the limits l ≤ x ≤ h that the branches above it set, a leaf with
+/// weights w ≥ 0 per class and prices p ≥ 0 per quota-listed kind holds when D > B + p·max(quota
+/// left, 0), where
 ///  - B is the sum over the nodes of the largest Σ w·x among the patterns x that the node can take
 ///    (requests and claims beside what it holds, eligibility, `caps`, l ≤ x ≤ h, and no more of a
 ///    class than wait); when some node has no such pattern the leaf holds at once;
@@ -57,7 +57,8 @@ struct certificate {
             /// pods in its domain that stand and stay. `fewest` is no less than what the emptiest
             /// domain can come to have: 0 where there are fewer domains than min_domains; else what
             /// a domain has and its nodes, one class at a time, can take of those that the term
-            /// speaks of, or an even share of all pods that stand and wait. Of `emptied`, where
+            /// speaks of, or an even share of all pods that stand and wait. Of `empty_cluster`,
+            /// where
             /// others may come, only the first, and where taints are not honored.
             spread,
         };

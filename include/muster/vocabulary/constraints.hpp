@@ -91,25 +91,26 @@ struct constraints {
 };
 
 /// What keeps a pod off a node, as a set: every obstacle that is there is named.
-enum obstacle : std::uint8_t {
-    obstacle_none = 0,
-    obstacle_selector = 1,
-    obstacle_taint = 2,
-    obstacle_condition_taint = 4,
-    obstacle_cordon = 8,
-    obstacle_absent_node = 16,
+enum node_filter : std::uint8_t {
+    node_filter_none = 0,
+    node_filter_selector = 1,
+    node_filter_taint = 2,
+    node_filter_condition_taint = 4,
+    node_filter_cordon = 8,
+    node_filter_absent_node = 16,
     /// The node cannot use a volume that exists.
-    obstacle_volume = 32,
+    node_filter_volume = 32,
     /// No volume can be chosen or provisioned for a claim on this node at present.
-    obstacle_unbound_volume = 64,
+    node_filter_unbound_volume = 64,
 };
 
 /// The obstacles between pods with these constraints and this node. Taints with effect
 /// PreferNoSchedule are no obstacle. O(requirements + volumes × terms
 /// + taints × tolerations).
 template<std::size_t Width>
-[[nodiscard]] std::uint8_t obstacles(const constraints& of, const node<Width>& target) noexcept {
-    std::uint8_t found = obstacle_none;
+[[nodiscard]] std::uint8_t failed_filters(const constraints& of,
+                                          const node<Width>& target) noexcept {
+    std::uint8_t found = node_filter_none;
     bool selected = of.selector.matches(target.labels);
     if (selected && of.affinity) {
         selected = false;
@@ -117,21 +118,21 @@ template<std::size_t Width>
             selected = selected || term.matches(target);
     }
     if (!selected)
-        found |= obstacle_selector;
+        found |= node_filter_selector;
     for (const volume_reach& one : of.volumes)
         if (detail::none_of(one.any_of,
                             [&](const node_term& term) { return term.matches(target); }))
-            found |= one.bound ? obstacle_volume : obstacle_unbound_volume;
+            found |= one.bound ? node_filter_volume : node_filter_unbound_volume;
     for (const taint& one : target.taints) {
         if (one.effect == taint_effect::prefer_no_schedule || tolerated(one, of.tolerations))
             continue;
-        found |= one.key == unschedulable_taint_key ? obstacle_cordon
-                 : one.is_condition()               ? obstacle_condition_taint
-                                                    : obstacle_taint;
+        found |= one.key == unschedulable_taint_key ? node_filter_cordon
+                 : one.is_condition()               ? node_filter_condition_taint
+                                                    : node_filter_taint;
     }
     const taint cordon{std::string(unschedulable_taint_key), {}, taint_effect::no_schedule};
     if (target.unschedulable && !tolerated(cordon, of.tolerations))
-        found |= obstacle_cordon;
+        found |= node_filter_cordon;
     return found;
 }
 

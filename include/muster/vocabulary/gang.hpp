@@ -68,7 +68,7 @@ public:
 
     void rename(vertex_index of, std::string name) { vertices_[of.value()].name = std::move(name); }
 
-    void keep_together(vertex_index of, topology_constraint how) {
+    void constrain_topology(vertex_index of, topology_constraint how) {
         vertices_[of.value()].together = std::move(how);
     }
 

@@ -51,8 +51,8 @@ struct node_claims {
 }
 
 /// How many of `most` pods that claim the same can share a node without other pods: all or one.
-[[nodiscard]] inline std::int64_t most_beside_itself(const node_claims& each,
-                                                     std::int64_t most) noexcept {
+[[nodiscard]] inline std::int64_t max_beside_itself(const node_claims& each,
+                                                    std::int64_t most) noexcept {
     return compatible(each, each) ? most : std::min<std::int64_t>(1, most);
 }
 

@@ -9,7 +9,7 @@
 #include <muster/resource/limits.hpp>
 #include <muster/resource/resources.hpp>
 #include <muster/vocabulary/labels.hpp>
-#include <muster/vocabulary/taking.hpp>
+#include <muster/vocabulary/preemption_scope.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -27,7 +27,7 @@ struct queue {
     limits<Width> quota{};
     /// Quota for non-preemptible pods (`gang::preemptible` is false) of this queue and of all
     /// queues below it (KAI: quota).
-    limits<Width> firm_quota{};
+    limits<Width> non_preemptible_quota{};
     /// Up to that its use is rightfully its own, beyond it is borrowed and may be reclaimed. Of an
     /// absent kind nothing can be reclaimed (KAI: quota, Volcano: deserved, Kueue: nominalQuota;
     /// T9k has none).
@@ -53,12 +53,12 @@ struct queue {
     /// Whose room its gangs may take under a rule that leaves it to queues: of its own queue, and
     /// of others what these use beyond what they deserve (Kueue: preemption.withinClusterQueue and
     /// .reclaimWithinCohort).
-    taking from_own = taking::nobody;
-    taking from_others = taking::nobody;
+    preemption_scope within_queue = preemption_scope::never;
+    preemption_scope within_cohort = preemption_scope::never;
     /// Maximum priority of gangs of other queues that may be evicted for a gang that makes this
     /// queue borrow; they must also have a lower priority than that gang. Absent = none (Kueue:
     /// preemption.borrowWithinCohort).
-    std::optional<std::int64_t> from_others_to_borrow{};
+    std::optional<std::int64_t> borrow_within_cohort{};
     /// No new gangs; those that already hold something may complete.
     bool closed = false;
     /// A gang that does not fit blocks those behind it. Of its own gangs alone.

@@ -120,12 +120,12 @@ struct reason {
     /// Of quotas the one whose ceiling it is, which may stand above the gang's own.
     std::optional<queue_index> queue;
     /// The quota is that for non-preemptible gangs.
-    bool firm = false;
+    bool non_preemptible = false;
     /// The vertex of the gang's tree whose members must stand together. Its numbers say how many
     /// must still be placed, and how many the roomiest domain takes.
     std::optional<vertex_index> together;
     /// The members that hold are not in one domain, so no member can join them.
-    bool torn = false;
+    bool spans_domains = false;
     /// The members must stand together because they share a volume that does not exist yet.
     /// `topology` is the label key of the volume's domains. With `topology_fragmented`: `domains`
     /// lists the domains in which the volume may be.

@@ -36,14 +36,14 @@ public:
 
     /// Takes a refusal over. Members that claim more than amounts cannot be watched: a port that is
     /// given back shows in no amount. O(classes).
-    void watch(const cluster_state<Traits>& known, const gang_members<width>& members,
+    void watch(const cluster_state<Traits>& cluster, const gang_members<width>& members,
                std::span<const std::int64_t> weights, int128 slack) {
         slack_ = 0;
         problem_.members.clear();
         weights_.clear();
         where_.clear();
         queue_nodes_ =
-            members.queue_nodes ? named(known, *members.queue_nodes) : constraints_seen{};
+            members.queue_nodes ? named(cluster, *members.queue_nodes) : constraints_seen{};
         for (std::size_t at = 0; at < weights.size(); ++at) {
             if (weights[at] == 0)
                 continue;
@@ -53,7 +53,7 @@ public:
             problem_.members.push_back(
                 {from.role.value(), from.request, from.request, from.waiting()});
             weights_.push_back(weights[at]);
-            where_.push_back(named(known, from.where));
+            where_.push_back(named(cluster, from.where));
         }
         problem_.apart.assign(weights_.size() * weights_.size(), 0);
         least_.assign(weights_.size(), 0);
@@ -74,7 +74,7 @@ public:
 
     /// A node has other amounts free than `before`, and is what it was; or nothing is known of what
     /// it carried (nullptr).
-    void changed(const cluster_state<Traits>& known, node_index node,
+    void changed(const cluster_state<Traits>& cluster, node_index node,
                  const resources<width>* before) {
         if (slack_ <= 0)
             return;
@@ -83,8 +83,8 @@ public:
         bool any = false;
         for (std::size_t at = 0; at < weights_.size(); ++at) {
             // Constraints that no pod has any more are gone.
-            const auto* where = seen(known, where_[at]);
-            const auto* queue_nodes = seen(known, queue_nodes_);
+            const auto* where = seen(cluster, where_[at]);
+            const auto* queue_nodes = seen(cluster, queue_nodes_);
             if (!where || (queue_nodes_.which && !queue_nodes))
                 return clear();
             queries_[at].where = where;
@@ -93,7 +93,7 @@ public:
         }
         if (!any)
             return;
-        const auto now = carried(node, known.accounts().free(node));
+        const auto now = carried(node, cluster.accounts().free(node));
         const auto was = before ? carried(node, *before) : std::optional(int128{0});
         if (!now || !was)
             slack_ = 0;
@@ -107,15 +107,15 @@ private:
         std::uint64_t stamp = 0;
     };
 
-    [[nodiscard]] static constraints_seen named(const cluster_state<Traits>& known,
+    [[nodiscard]] static constraints_seen named(const cluster_state<Traits>& cluster,
                                                 constraint_index which) {
-        return {which, known.constraint_sets()[which].stamp};
+        return {which, cluster.constraint_sets()[which].stamp};
     }
-    [[nodiscard]] static const constraint_table::row* seen(const cluster_state<Traits>& known,
+    [[nodiscard]] static const constraint_table::row* seen(const cluster_state<Traits>& cluster,
                                                            const constraints_seen& what) {
         if (!what.which)
             return nullptr;
-        const auto& row = known.constraint_sets()[*what.which];
+        const auto& row = cluster.constraint_sets()[*what.which];
         return row.users > 0 && row.stamp == what.stamp ? &row : nullptr;
     }
 

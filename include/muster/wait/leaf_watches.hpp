@@ -25,7 +25,7 @@ class leaf_watches {
 
 public:
     /// Keeps the gang's refusal, in place of one that was kept before.
-    void watch(const cluster_state<Traits>& known, gang_index gang,
+    void watch(const cluster_state<Traits>& cluster, gang_index gang,
                const gang_members<width>& members, std::span<const std::int64_t> weights,
                int128 slack) {
         if (of_.size() <= gang.value())
@@ -37,8 +37,8 @@ public:
         }
         kept& mine = kept_[at];
         mine.gang = gang;
-        mine.generation = known[gang].generation;
-        mine.memo.watch(known, members, weights, slack);
+        mine.generation = cluster[gang].generation;
+        mine.memo.watch(cluster, members, weights, slack);
         if (!mine.memo.holds())
             return;
         if (mine.place == none) {
@@ -72,9 +72,9 @@ public:
     /// A node has other amounts free than `before`, or is not what it was (nullptr): all that it
     /// carries may then be new. O(1) when it gave nothing back, else O(width) for every refusal
     /// that is kept, and O(patterns of the node) where the node takes some member.
-    void changed(const cluster_state<Traits>& known, node_index node,
+    void changed(const cluster_state<Traits>& cluster, node_index node,
                  const resources<width>* before) {
-        const resources<width>& now = known.accounts().free(node);
+        const resources<width>& now = cluster.accounts().free(node);
         if (active_.empty() || (before && dominates(*before, now)))
             return;
         std::size_t left = 0;
@@ -91,12 +91,12 @@ public:
                 continue;
             }
             kept& each = kept_[one.at];
-            const auto& group = known[each.gang];
+            const auto& group = cluster[each.gang];
             // A gang to which something happened is asked anyway.
             if (group.dirty || group.generation != each.generation ||
                 group.last.kind != answer::waiting)
                 each.memo.clear();
-            each.memo.changed(known, node, before);
+            each.memo.changed(cluster, node, before);
             if (each.memo.holds())
                 keep(one);
             else

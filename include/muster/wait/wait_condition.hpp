@@ -72,18 +72,18 @@ public:
     [[nodiscard]] bool is_open() const noexcept { return proven_ == proven_by::open; }
     /// Pods came to stand somewhere, and that may change the answer. O(1).
     template<class Traits>
-    [[nodiscard]] bool pods_came(const cluster_state<Traits>& known) const noexcept {
-        return population_epoch_ && *population_epoch_ != known.population().epoch();
+    [[nodiscard]] bool pods_came(const cluster_state<Traits>& cluster) const noexcept {
+        return population_epoch_ && *population_epoch_ != cluster.population().epoch();
     }
 
     /// The answer to the gang may be another one now. `finder` and `leaves` have followed what was
     /// given back. O(1), or O(nodes) if it must be seen whether the gang could ever start.
     template<class Traits, class Finder, class Leaves>
-    [[nodiscard]] bool ended(const cluster_state<Traits>& known, gang_index which,
+    [[nodiscard]] bool ended(const cluster_state<Traits>& cluster, gang_index which,
                              const cluster_changes& changes, Finder& finder,
                              const Leaves& leaves) const {
-        if (is_open() || changes.queues_moved || pods_came(known) ||
-            (use_epoch_ && *use_epoch_ != known.use_epoch(*known[which].queue)))
+        if (is_open() || changes.queues_moved || pods_came(cluster) ||
+            (use_epoch_ && *use_epoch_ != cluster.use_epoch(*cluster[which].queue)))
             return true;
         if (!changes.released || proven_ == proven_by::gate)
             return false;
@@ -91,7 +91,7 @@ public:
             (proven_ == proven_by::room && finder.room_seen(watch_) >= need_))
             return true;
         // What could ever start still could while nothing was lost.
-        if (!changes.capable || (!changes.lost && known[which].last.could_start))
+        if (!changes.capable || (!changes.lost && cluster[which].last.could_start))
             return false;
         // Nodes changed in what they could hold: whether the gang could ever start is asked anew,
         // unless what was seen still tells.

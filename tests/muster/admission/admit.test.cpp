@@ -305,7 +305,7 @@ TEST_CASE_FIXTURE(fixture, "what keeps a member from nodes for a time never prov
     ok(known.upsert_pod("fourth", "g", elsewhere));
     const verdict never = ask("g");
     CHECK(is(never, answer::never, gate::space));
-    CHECK(proven(never, certificate_scope::emptied));
+    CHECK(proven(never, certificate_scope::empty_cluster));
 }
 
 // ---- quota (ruling 14) -------------------------------------------------------------------------
@@ -335,7 +335,7 @@ TEST_CASE_FIXTURE(fixture, "a quota that is smaller than the gang, or 0, is neve
     add_gang(known, "g", 3, 2, "q");
     const verdict made = ask("g");
     CHECK(is(made, answer::never, gate::quota));
-    CHECK(proven(made, certificate_scope::emptied));
+    CHECK(proven(made, certificate_scope::empty_cluster));
     ok(known.upsert_queue("q", quota_of(0)));
     CHECK(is(ask("g"), answer::never, gate::quota));
     ok(known.upsert_queue("q", quota_of(6)));
@@ -385,7 +385,7 @@ TEST_CASE_FIXTURE(fixture, "waiting when the emptied cluster would hold it, neve
     const verdict never = ask("never");
     CHECK(is(never, answer::never, gate::space));
     CHECK_FALSE(never.could_start);
-    CHECK(proven(never, certificate_scope::emptied));
+    CHECK(proven(never, certificate_scope::empty_cluster));
 }
 
 TEST_CASE_FIXTURE(fixture, "a cordon or a condition's taint is waiting, any other taint is never") {
@@ -429,7 +429,7 @@ TEST_CASE_FIXTURE(fixture, "when the budget ends first, the answer is undecided 
     CHECK_FALSE(spent.proof.has_value());
     const verdict decided = ask("g");
     CHECK(is(decided, answer::never, gate::space));
-    CHECK(proven(decided, certificate_scope::emptied));
+    CHECK(proven(decided, certificate_scope::empty_cluster));
 }
 
 TEST_CASE_FIXTURE(fixture, "no certificate comes with an answer that no search gave") {

@@ -53,7 +53,8 @@ bool queue_refuses(const world_state& known, gang_index which) {
     for (const auto& [key, pod] : known.pod_keys())
         holds_something = holds_something || (known[pod].gang == which && takes_room(known[pod]));
     bool closed = false;
-    for (const queue_index at : queue_view(known, certificate_scope::emptied).upwards(*group.queue))
+    for (const queue_index at :
+         queue_view(known, certificate_scope::empty_cluster).upwards(*group.queue))
         closed = closed || known[at].spec.closed;
     return closed && !holds_something;
 }
@@ -74,7 +75,7 @@ bool has_unmodelled(const world_state& known, gang_index which) {
 
 expected expect(const world_state& known, gang_index which) {
     oracle now(known, which);
-    oracle emptied(known, which, certificate_scope::emptied);
+    oracle emptied(known, which, certificate_scope::empty_cluster);
     if (known[which].spec.fault != gang_fault::none)
         return {known[which].spec.fault == gang_fault::malformed ? answer::never : answer::waiting,
                 gate::group, false};
@@ -97,7 +98,7 @@ std::string check_proof(const world_state& known, const decision& made) {
     if (!proof)
         return "no proof: a negative answer of the search comes without one";
     const bool never = made.outcome.kind == answer::never;
-    if ((proof->scope == certificate_scope::emptied) != never)
+    if ((proof->scope == certificate_scope::empty_cluster) != never)
         return "proof of the wrong scope:";
     const proof_check result = verify(known, made.gang, *proof);
     return result == proof_check::valid     ? ""
@@ -231,12 +232,12 @@ std::string check_reasons_of(oracle of, const std::vector<reason>& reasons) {
             return "a reason names no constraint: code " +
                    std::to_string(static_cast<int>(one.code));
         // Of one kind several ceilings may block, each of another queue.
-        const bool another_ceiling = at > 0 && one.code == reason_code::quota_exceeded &&
-                                     one.kind == reason_kind::blocking &&
-                                     reasons[at - 1].resource == one.resource &&
-                                     reasons[at - 1].code == one.code &&
-                                     std::tuple(reasons[at - 1].queue, reasons[at - 1].firm) !=
-                                         std::tuple(one.queue, one.firm);
+        const bool another_ceiling =
+            at > 0 && one.code == reason_code::quota_exceeded &&
+            one.kind == reason_kind::blocking && reasons[at - 1].resource == one.resource &&
+            reasons[at - 1].code == one.code &&
+            std::tuple(reasons[at - 1].queue, reasons[at - 1].non_preemptible) !=
+                std::tuple(one.queue, one.non_preemptible);
         if (named & *constraint && !another_ceiling)
             return "a constraint is named twice:";
         if (one.code == reason_code::quota_exceeded && one.kind == reason_kind::blocking &&
@@ -327,8 +328,8 @@ std::string check_reasons(const world& from, std::size_t group_from) {
         }
         std::string fault = check_reasons_of(oracle(known, which), now);
         if (fault.empty() && should.kind == answer::never) {
-            options.scope = certificate_scope::emptied;
-            fault = check_reasons_of(oracle(known, which, certificate_scope::emptied),
+            options.scope = certificate_scope::empty_cluster;
+            fault = check_reasons_of(oracle(known, which, certificate_scope::empty_cluster),
                                      explain(known, which, options));
             if (!fault.empty())
                 fault = "emptied, " + fault;
@@ -370,7 +371,7 @@ TEST_CASE("near-critical gangs are decided as trying everything decides them") {
 TEST_CASE("gangs that must stand together are decided as trying everything decides them") {
     std::size_t split = 0;
     std::size_t kept_apart = 0;
-    std::size_t torn = 0;
+    std::size_t spans_domains = 0;
     std::size_t searched = 0;
     const auto check = [&](const world& from) {
         const world_state known = to_state(from);
@@ -379,7 +380,7 @@ TEST_CASE("gangs that must stand together are decided as trying everything decid
             if (!all.fits() && all.fits(rule::all & ~rule::topologies))
                 ++kept_apart;
             for (const reason& one : explain(known, which))
-                torn += one.torn ? 1 : 0;
+                spans_domains += one.spans_domains ? 1 : 0;
         }
         const cycle_result result = preview(known, 0, policy<>{}, {}, {true});
         for (const decision& made : result.decisions) {
@@ -394,10 +395,10 @@ TEST_CASE("gangs that must stand together are decided as trying everything decid
     CHECK(count_faults("topology answers", 3'000, close_world, check) == 0);
     std::printf("topology: %zu gangs fit but for it, %zu proofs split on domains, %zu gangs torn, "
                 "%zu placed by the search\n",
-                kept_apart, split, torn, searched);
+                kept_apart, split, spans_domains, searched);
     CHECK(kept_apart > 0);
     CHECK(split > 0);
-    CHECK(torn > 0);
+    CHECK(spans_domains > 0);
     CHECK(searched > 0);
 }
 

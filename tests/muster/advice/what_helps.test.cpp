@@ -78,7 +78,8 @@ std::vector<remedy> smaller(const state<Traits>& known, gang_index which, const 
         } else if (const auto* added = std::get_if<add_nodes>(&from[at])) {
             instead(at, add_nodes{added->like, added->count - 1, added->labels});
         } else if (const auto* raised = std::get_if<raise_quota>(&from[at])) {
-            instead(at, raise_quota{raised->queue, raised->kind, raised->to - 1, raised->firm});
+            instead(at, raise_quota{raised->queue, raised->kind, raised->to - 1,
+                                    raised->non_preemptible});
         } else {
             found.push_back(from);
             found.back().erase(found.back().begin() + static_cast<std::ptrdiff_t>(at));
@@ -118,8 +119,8 @@ bool takes_a_member(const world_state& known, gang_index which, node_index node)
     return known[node].present && std::ranges::any_of(known[which].members, [&](pod_index pod) {
                return known[pod].placeable() && !known.where(pod).value.held() &&
                       fits(known.request(pod), known[node].spec.allocatable) &&
-                      (obstacles(known.where(pod).value, known[node].spec) & detail::places_off) ==
-                          0;
+                      (failed_filters(known.where(pod).value, known[node].spec) &
+                       detail::places_off) == 0;
            });
 }
 
@@ -174,12 +175,13 @@ std::string check_remedies(const world& from, std::size_t& gangs, std::size_t& i
             remedy lifted;
             for (auto at = queue; at; at = known[*at].parent)
                 for (std::size_t kind = 0; kind < from.kinds; ++kind)
-                    for (const bool firm : {false, true})
+                    for (const bool non_preemptible : {false, true})
                         if (const auto& spec = known[*at].spec;
-                            (firm ? spec.firm_quota : spec.quota).limited(kind_id{kind}))
+                            (non_preemptible ? spec.non_preemptible_quota : spec.quota)
+                                .limited(kind_id{kind}))
                             lifted.push_back(raise_quota{*at, kind_id{kind},
                                                          std::numeric_limits<std::int64_t>::max(),
-                                                         firm});
+                                                         non_preemptible});
             if (!lifted.empty() && starts_with(known, which, lifted))
                 return "missing: a higher quota for " + key;
         }
@@ -425,7 +427,7 @@ TEST_CASE("the ceiling for what nobody may evict is raised, and what the queue d
     of.node("a", 100);
     muster::queue<testing::world_width> made;
     made.quota.set(cpu, 20);
-    made.firm_quota.set(cpu, 4);
+    made.non_preemptible_quota.set(cpu, 4);
     made.deserved.set(cpu, 4);
     REQUIRE(of.known.upsert_queue("q", made) == event_result::applied);
     REQUIRE(of.known.upsert_gang("runs", {.queue = "q"}) == event_result::applied);
@@ -437,11 +439,11 @@ TEST_CASE("the ceiling for what nobody may evict is raised, and what the queue d
     const auto found = what_helps(of.known, which, 0);
     const auto raised = all_of<raise_quota>(found);
     REQUIRE(raised.size() == 1);
-    CHECK(raised.front().firm);
+    CHECK(raised.front().non_preemptible);
     CHECK(raised.front().to == 6);
     REQUIRE(apply(of.known, which, {raised.front()}));
     const auto& queue = of.known[*of.known[which].queue].spec;
-    CHECK(queue.firm_quota[cpu] == 6);
+    CHECK(queue.non_preemptible_quota[cpu] == 6);
     CHECK(queue.deserved[cpu] == 6);
     CHECK(queue.quota[cpu] == 20);
 }
@@ -450,7 +452,7 @@ TEST_CASE("a firm gang's ceiling is raised for who waits behind it in a strict q
     lab of;
     of.node("a", 100);
     muster::queue<testing::world_width> made;
-    made.firm_quota.set(cpu, 7);
+    made.non_preemptible_quota.set(cpu, 7);
     made.strict_order = true;
     REQUIRE(of.known.upsert_queue("q", made) == event_result::applied);
     REQUIRE(of.known.upsert_gang("runs", {.queue = "q", .preemptible = false}) ==
@@ -464,7 +466,7 @@ TEST_CASE("a firm gang's ceiling is raised for who waits behind it in a strict q
     const auto behind = of.gang("behind", 1, 1, "q");
     const auto raised = all_of<raise_quota>(what_helps(of.known, behind, 0));
     REQUIRE(raised.size() == 1);
-    CHECK(raised.front().firm);
+    CHECK(raised.front().non_preemptible);
     CHECK(raised.front().to == 9);
 }
 
@@ -617,7 +619,7 @@ TEST_CASE("a domain to share is told to be dropped, and what is preferred of it 
     SUBCASE("a block is preferred") {
         how.preferred = 0;
     }
-    spec.tree.keep_together(vertex_index{0}, how);
+    spec.tree.constrain_topology(vertex_index{0}, how);
     REQUIRE(of.known.upsert_gang("close", spec) == event_result::applied);
     const auto found = what_helps(of.known, close, 0);
     REQUIRE(all_of<drop_domain>(found).size() == 1);

@@ -44,7 +44,7 @@ TEST_CASE("a pod that moves takes its room now and that of its place later, and 
     CHECK(future_cpu(known, "b") == 5);
     CHECK(free_cpu(known, "b") == 5);
     CHECK(used_cpu(known, "q") == 6);
-    CHECK(known.promises() == 1);
+    CHECK(known.migrations() == 1);
 
     ok(known.remove_pod("pair-0"));
     CHECK(free_cpu(known, "a") == 5);
@@ -76,7 +76,7 @@ TEST_CASE("whoever comes for a pod that was moved gets the place, and the gang h
         ok(known.upsert_pod(fresh, "pair", asking(3)));
     }
     static_cast<void>(cycle(known, 2));
-    CHECK(known.promises() == 0);
+    CHECK(known.migrations() == 0);
     CHECK(node_of(known, fresh) == "b");
     CHECK(known[known.find_pod(fresh)->index].assumed);
     CHECK(free_cpu(known, "b") == 5);
@@ -89,7 +89,7 @@ TEST_CASE("another kind of member does not get a place, and is placed as any oth
     ok(known.move("pair-0", "b"));
     ok(known.upsert_pod("other", "pair", asking(2)));
     CHECK(cycle(known, 1).counters.pods_placed == 1);
-    CHECK(known.promises() == 1);
+    CHECK(known.migrations() == 1);
 }
 
 TEST_CASE("a place is given up when it can lead nowhere") {
@@ -103,7 +103,7 @@ TEST_CASE("a place is given up when it can lead nowhere") {
         ok(known.move("pair-0", "b", 5));
         static_cast<void>(cycle(known, 1));
         static_cast<void>(cycle(known, 4));
-        CHECK(known.promises() == 1);
+        CHECK(known.migrations() == 1);
         static_cast<void>(cycle(known, 5));
     }
     SUBCASE("the gang is no more") {
@@ -140,7 +140,7 @@ TEST_CASE("a place is given up when it can lead nowhere") {
         roles.add(vertex_index{0}, 1);
         ok(known.upsert_gang("pair", gang_of(roles, "q")));
     }
-    CHECK(known.promises() == 0);
+    CHECK(known.migrations() == 0);
     CHECK(free_cpu(known, "b") == 8);
 }
 
@@ -151,7 +151,7 @@ TEST_CASE("places of a gang that only its pods name go with the last of them") {
     ok(known.upsert_pod("one", "loose", in_phase(pod_phase::running, asking(3)), "a"));
     ok(known.move("one", "b"));
     ok(known.remove_pod("one"));
-    CHECK(known.promises() == 0);
+    CHECK(known.migrations() == 0);
     CHECK_FALSE(known.find_gang("loose"));
     CHECK(free_cpu(known, "b") == 8);
 }

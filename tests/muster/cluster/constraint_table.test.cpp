@@ -40,8 +40,8 @@ struct fixture {
 
 TEST_CASE_FIXTURE(fixture, "a set of constraints says of every node what stands between") {
     const auto& row = table[acquire(to_zone("a"))];
-    CHECK(row.obstacles[0] == obstacle_none);
-    CHECK(row.obstacles[1] == obstacle_selector);
+    CHECK(row.failed_filters[0] == node_filter_none);
+    CHECK(row.failed_filters[1] == node_filter_selector);
 }
 
 TEST_CASE_FIXTURE(fixture, "equal constraints are one set, different ones are two") {
@@ -59,7 +59,7 @@ TEST_CASE_FIXTURE(fixture, "a set lives until its last user, and its place is us
     table.release(first);
     CHECK(acquire(to_zone("c")) == first);
     CHECK(table[first].value == to_zone("c"));
-    CHECK(table[first].obstacles[0] == obstacle_selector);
+    CHECK(table[first].failed_filters[0] == node_filter_selector);
 }
 
 TEST_CASE_FIXTURE(fixture, "a node that changes or comes is evaluated for every set") {
@@ -68,9 +68,9 @@ TEST_CASE_FIXTURE(fixture, "a node that changes or comes is evaluated for every 
     table.node_changed(1, nodes.at(1));
     nodes.push_back(in_zone("c"));
     table.node_changed(2, nodes.at(2));
-    CHECK(table[index].obstacles[0] == obstacle_selector);
-    CHECK(table[index].obstacles[1] == obstacle_none);
-    CHECK(table[index].obstacles[2] == obstacle_none);
+    CHECK(table[index].failed_filters[0] == node_filter_selector);
+    CHECK(table[index].failed_filters[1] == node_filter_none);
+    CHECK(table[index].failed_filters[2] == node_filter_none);
 }
 
 TEST_CASE_FIXTURE(fixture, "nobody may stand on an absent node, nor does anybody prefer it") {
@@ -80,7 +80,7 @@ TEST_CASE_FIXTURE(fixture, "nobody may stand on an absent node, nor does anybody
     CHECK(table[index].preference[0] == 5);
     nodes.at(0).present = false;
     table.node_changed(0, nodes.at(0));
-    CHECK(table[index].obstacles[0] == obstacle_absent_node);
+    CHECK(table[index].failed_filters[0] == node_filter_absent_node);
     CHECK(table[index].preference[0] == 0);
 }
 

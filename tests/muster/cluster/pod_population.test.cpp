@@ -25,14 +25,14 @@ using presences = std::array<std::int32_t, 4>;
 /// What a selector finds, node by node.
 using counts = std::map<std::string, presences>;
 
-presences in_order(const standing_count& of) {
+presences in_order(const pod_counts& of) {
     return {of.staying, of.leaving, of.coming, of.seeking};
 }
 
 counts found_by(const cluster& known, selector_index which) {
     counts found;
     for (const identity_index who : known.population().matched(which))
-        for (const standing_count& each : known.population().standing(who)) {
+        for (const pod_counts& each : known.population().counts_of(who)) {
             presences& here = found[known.key(each.node)];
             for (std::size_t how = 0; how < here.size(); ++how)
                 here[how] += in_order(each)[how];
@@ -71,9 +71,9 @@ counts carrying(const cluster& known, constraint_index where) {
     return found;
 }
 
-counts as_counts(const cluster& known, const muster::detail::sequence<standing_count>& list) {
+counts as_counts(const cluster& known, const muster::detail::sequence<pod_counts>& list) {
     counts found;
-    for (const standing_count& each : list)
+    for (const pod_counts& each : list)
         found[known.key(each.node)] = in_order(each);
     return found;
 }
@@ -95,7 +95,7 @@ void compare(const cluster& known) {
         REQUIRE((terms != nullptr) == value.pods.has_value());
         if (!terms)
             continue;
-        REQUIRE(as_counts(known, terms->standing) == carrying(known, where));
+        REQUIRE(as_counts(known, terms->counts) == carrying(known, where));
         for (std::size_t term = 0; term < terms->anti_affinity.size(); ++term) {
             const known_term& mine = terms->anti_affinity[term];
             REQUIRE(found_by(known, mine.pods) ==

@@ -67,11 +67,11 @@ TEST_CASE("the lowest ceiling on the way up is the headroom, and is named") {
     in.of.set_quota(in.root, at_most(10));
     in.of.set_quota(in.left, at_most(6));
     CHECK(in.of.headroom(in.left)[cpu] == 6);
-    CHECK(in.of.tightest(in.left, cpu)->at == in.left);
+    CHECK(in.of.tightest_ceiling(in.left, cpu)->at == in.left);
     CHECK(in.of.take(in.right, units(7)));
     CHECK(in.of.headroom(in.left)[cpu] == 3);
-    CHECK(in.of.tightest(in.left, cpu)->at == in.root);
-    CHECK_FALSE(in.of.tightest(in.left, gpu).has_value());
+    CHECK(in.of.tightest_ceiling(in.left, cpu)->at == in.root);
+    CHECK_FALSE(in.of.tightest_ceiling(in.left, gpu).has_value());
     CHECK_FALSE(in.of.headroom(in.left).limited(gpu));
 }
 
@@ -140,9 +140,9 @@ TEST_CASE("sums that leave int64 are refused and change nothing") {
     CHECK(in.of == before);
     CHECK(in.of.take(in.left, units(4)));
     CHECK_FALSE(in.of.take(in.left, units(1)));
-    CHECK(in.of.headroom(in.left, occupancy::emptied) == limits<2>{});
+    CHECK(in.of.headroom(in.left, occupancy::empty_cluster) == limits<2>{});
     in.of.set_quota(in.left, at_most(top));
-    CHECK(in.of.headroom(in.left, occupancy::emptied)[cpu] == top);
+    CHECK(in.of.headroom(in.left, occupancy::empty_cluster)[cpu] == top);
 }
 
 TEST_CASE("emptied, guarantees still keep their room") {
@@ -151,8 +151,8 @@ TEST_CASE("emptied, guarantees still keep their room") {
     CHECK(in.of.take(in.left, units(5)));
     CHECK(in.of.take(in.right, units(5)));
     CHECK(in.of.headroom(in.right)[cpu] == 0);
-    CHECK(in.of.headroom(in.right, occupancy::emptied)[cpu] == 6);
-    CHECK(in.of.headroom(in.left, occupancy::emptied)[cpu] == 10);
+    CHECK(in.of.headroom(in.right, occupancy::empty_cluster)[cpu] == 6);
+    CHECK(in.of.headroom(in.left, occupancy::empty_cluster)[cpu] == 10);
     in.of.empty();
     CHECK(in.of.headroom(in.right)[cpu] == 6);
     family fresh(4);
@@ -258,8 +258,8 @@ TEST_CASE("random trees count, bound and give back as their definition says") {
                     amount[kind] = more;
                     CHECK(kept.admits(queue, amount) == meant.admits(at, kind, more, false));
                     for (const bool emptied : {false, true}) {
-                        const auto left = kept.headroom(queue, emptied ? occupancy::emptied
-                                                                       : occupancy::present)[kind];
+                        const auto left = kept.headroom(queue, emptied ? occupancy::empty_cluster
+                                                                       : occupancy::current)[kind];
                         CHECK((!left || more <= *left) == meant.admits(at, kind, more, emptied));
                     }
                 }
@@ -279,30 +279,30 @@ TEST_CASE("firm pods have ceilings of their own at every level, which bind nobod
     CHECK(in.of.take(in.left, units(5)));
     CHECK(in.of.headroom(firm_left)[cpu] == 3);
     CHECK(in.of.take(firm_left, units(2)));
-    CHECK(in.of.firm(in.root) == units(2));
+    CHECK(in.of.non_preemptible(in.root) == units(2));
     CHECK(in.of.used(in.root) == units(7));
     CHECK(in.of.headroom(firm_left)[cpu] == 1);
     CHECK(in.of.admits(firm_right, units(2)));
     CHECK_FALSE(in.of.admits(firm_right, units(3)));
     CHECK(in.of.admits(in.right, units(3)));
     CHECK_FALSE(in.of.admits(in.right, units(4)));
-    const auto least = in.of.tightest(firm_right, cpu);
+    const auto least = in.of.tightest_ceiling(firm_right, cpu);
     REQUIRE(least);
     CHECK(least->at == in.root);
-    CHECK(least->firm);
+    CHECK(least->non_preemptible);
     in.of.give(firm_left, units(2));
-    CHECK(in.of.firm(in.root) == units(0));
-    CHECK(in.of.headroom(firm_right, occupancy::emptied)[cpu] == 4);
+    CHECK(in.of.non_preemptible(in.root) == units(0));
+    CHECK(in.of.headroom(firm_right, occupancy::empty_cluster)[cpu] == 4);
 }
 
 TEST_CASE("a queue that moves takes its firm pods along") {
     family in;
     CHECK(in.of.take(queue_charge(in.left, true), units(2)));
     CHECK(in.of.settle(in.left, std::nullopt, {}));
-    CHECK(in.of.firm(in.root) == units(0));
-    CHECK(in.of.firm(in.left) == units(2));
+    CHECK(in.of.non_preemptible(in.root) == units(0));
+    CHECK(in.of.non_preemptible(in.left) == units(2));
     CHECK(in.of.settle(in.left, in.right, {}));
-    CHECK(in.of.firm(in.root) == units(2));
+    CHECK(in.of.non_preemptible(in.root) == units(2));
 }
 
 } // namespace

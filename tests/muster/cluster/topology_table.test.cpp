@@ -29,7 +29,7 @@ cluster::node_type labelled(label_set labels) {
 cluster::gang_type close_gang(topology within = racks) {
     cluster::gang_type made;
     made.tree = single_role(2);
-    made.tree.keep_together(vertex_index{0}, {std::move(within), 0, std::nullopt});
+    made.tree.constrain_topology(vertex_index{0}, {std::move(within), 0, std::nullopt});
     return made;
 }
 
@@ -98,7 +98,7 @@ TEST_CASE("a constraint on a level that does not exist makes the gang malformed"
     const auto fault = [](topology_constraint how) {
         cluster known;
         cluster::gang_type made;
-        made.tree.keep_together(vertex_index{0}, std::move(how));
+        made.tree.constrain_topology(vertex_index{0}, std::move(how));
         CHECK(known.upsert_gang("g", made) == event_result::applied);
         return known[known.find_gang("g")->index].spec.fault;
     };

@@ -15,7 +15,7 @@ namespace codec_kueue_queues_test {
 namespace {
 
 using namespace muster::codec;
-using muster::taking;
+using muster::preemption_scope;
 
 std::string amounts(const std::map<std::string, std::int64_t>& of) {
     std::string text;
@@ -156,20 +156,22 @@ TEST_CASE("a ClusterQueue says whose room its groups take") {
             read_documents("in", cluster_queue("a", "preemption: {" + preemption + "}"), out);
         const queue_object queue = read_manifests(documents, {}, out).queues.at(0);
         CHECK(out.findings().empty());
-        return std::pair(queue.from_own, queue.from_others);
+        return std::pair(queue.within_queue, queue.within_cohort);
     };
-    CHECK(of("") == std::pair(taking::nobody, taking::nobody));
+    CHECK(of("") == std::pair(preemption_scope::never, preemption_scope::never));
     CHECK(of("withinClusterQueue: LowerPriority, reclaimWithinCohort: Any, borrowWithinCohort: "
-             "{policy: Never}") == std::pair(taking::lower_priority, taking::anybody));
+             "{policy: Never}") ==
+          std::pair(preemption_scope::lower_priority, preemption_scope::any));
     CHECK(of("withinClusterQueue: LowerOrNewerEqualPriority, reclaimWithinCohort: "
-             "LowerPriority") == std::pair(taking::lower_or_newer, taking::lower_priority));
+             "LowerPriority") ==
+          std::pair(preemption_scope::lower_or_newer_equal, preemption_scope::lower_priority));
 }
 
 TEST_CASE("a ClusterQueue says of what priority others go for a group with which it borrows") {
     const auto of = [](const std::string& preemption, diagnostics& out) {
         const auto documents =
             read_documents("in", cluster_queue("a", "preemption: {" + preemption + "}"), out);
-        return read_manifests(documents, {}, out).queues.at(0).from_others_to_borrow;
+        return read_manifests(documents, {}, out).queues.at(0).borrow_within_cohort;
     };
     diagnostics out;
     CHECK_FALSE(of("reclaimWithinCohort: Any", out));

@@ -47,7 +47,7 @@ bool allows(const pod_object& pod, const std::string& name, muster::label_set la
     muster::node<1> target;
     target.name = name;
     target.labels = std::move(labels);
-    return (muster::obstacles(pod.where, target) & muster::obstacle_selector) == 0;
+    return (muster::failed_filters(pod.where, target) & muster::node_filter_selector) == 0;
 }
 
 bool tolerates(const std::string& toleration, const muster::taint& what) {

@@ -126,7 +126,7 @@ private:
             how.required = random_.below(2);
         if (!required || random_.percent(30))
             how.preferred = 1;
-        made_.gang.tree.keep_together(at, std::move(how));
+        made_.gang.tree.constrain_topology(at, std::move(how));
     }
 
     muster::testing::random random_;
@@ -199,7 +199,7 @@ bool same_minima(const gang_bundle& one, const gang_bundle& other) {
 }
 
 /// Which pods must, or should, stand together, and in which level.
-std::multiset<std::string> closeness(const gang_bundle& of, bool required) {
+std::multiset<std::string> topology_requirement(const gang_bundle& of, bool required) {
     std::multiset<std::string> found;
     const gang_tree& tree = of.gang.tree;
     for (std::size_t at = 0; at < tree.size(); ++at) {
@@ -275,9 +275,11 @@ std::string missing(const gang_bundle& was, const std::vector<gang_bundle>& is,
         return "timeout";
     if (here.min_resources != was.gang.min_resources && !lost({min_resources}))
         return "resources";
-    if (whole && closeness(was, true) != closeness(is[0], true) && !lost({topology_required}))
+    if (whole && topology_requirement(was, true) != topology_requirement(is[0], true) &&
+        !lost({topology_required}))
         return "required topology";
-    if (whole && closeness(was, false) != closeness(is[0], false) && !lost({topology_preferred}))
+    if (whole && topology_requirement(was, false) != topology_requirement(is[0], false) &&
+        !lost({topology_preferred}))
         return "preferred topology";
     // ACK's labels stand on pods alone: there is no object that could carry others.
     const bool objectless = here.origin == target::ack_1_31 || here.kind == "Pod";

@@ -129,8 +129,8 @@ struct decided {
     }
     [[nodiscard]] bool all_answered(answer kind, gate at) const {
         for (const std::string& gang : gangs) {
-            const standing& last = known[known.find_gang(gang)->index].last;
-            if (!last.known || last.kind != kind || last.at != at)
+            const last_verdict& last = known[known.find_gang(gang)->index].last;
+            if (!last.is_known || last.kind != kind || last.at != at)
                 return false;
         }
         return true;
@@ -299,7 +299,7 @@ struct contended : decided<Traits> {
         const vertex_index server = group.tree.add({}, 2);
         const vertex_index worker = group.tree.add({}, 1);
         if (together)
-            group.tree.keep_together(vertex_index{0}, {{{"rack"}}, 0, {}});
+            group.tree.constrain_topology(vertex_index{0}, {{{"rack"}}, 0, {}});
         this->ok(this->known.upsert_gang(gang, group));
         add_role(gang, server, "-server-", 2, 3);
         add_role(gang, worker, "-worker-", 1, 5);
@@ -330,7 +330,7 @@ TEST_CASE_TEMPLATE("a gang that the quota stops at a cycle's end costs no alloca
     const std::size_t allocated =
         in.in_steady_state([&] { cycle(in.known, 0, policy<>{}, {}, {}, in.result); },
                            [&] {
-                               const standing& last =
+                               const last_verdict& last =
                                    in.known[in.known.find_gang("chooses")->index].last;
                                CHECK(last.at == gate::quota);
                                CHECK(in.result.counters.pods_placed == 2);
@@ -377,7 +377,7 @@ TEST_CASE_TEMPLATE("a gang that stands together costs no allocation", Traits, us
         for (int at = 0; at < 5; ++at) {
             const std::string gang = in.name("g", at);
             auto group = in.gang_of(4);
-            group.tree.keep_together(vertex_index{0}, {{{"rack"}}, 0, {}});
+            group.tree.constrain_topology(vertex_index{0}, {{{"rack"}}, 0, {}});
             in.ok(in.known.upsert_gang(gang, group));
             in.add_role(gang, vertex_index{0}, "-", 4, 3);
             in.gangs.push_back(gang);
@@ -385,7 +385,7 @@ TEST_CASE_TEMPLATE("a gang that stands together costs no allocation", Traits, us
     }
     SUBCASE("by preference") {
         auto group = in.gang_of(30);
-        group.tree.keep_together(vertex_index{0}, {{{"pool", "rack"}}, 0, 1});
+        group.tree.constrain_topology(vertex_index{0}, {{{"pool", "rack"}}, 0, 1});
         in.ok(in.known.upsert_gang("g", group));
         in.add_role("g", vertex_index{0}, "-", 35, 3);
         in.gangs.push_back("g");
@@ -451,10 +451,10 @@ TEST_CASE_TEMPLATE(
     for (const std::int64_t level : {0, 1}) {
         const std::string gang = in.name("g", static_cast<int>(level));
         auto group = in.gang_of(4);
-        group.tree.keep_together(vertex_index{0},
-                                 {level == 0 ? topology{{"rack"}} : topology{{"pool", "rack"}},
-                                  static_cast<std::size_t>(level),
-                                  {}});
+        group.tree.constrain_topology(vertex_index{0},
+                                      {level == 0 ? topology{{"rack"}} : topology{{"pool", "rack"}},
+                                       static_cast<std::size_t>(level),
+                                       {}});
         in.ok(in.known.upsert_gang(gang, group));
         in.add_role(gang, vertex_index{0}, "-", 4, 3);
         in.gangs.push_back(gang);
@@ -502,7 +502,7 @@ TEST_CASE_TEMPLATE("a gang that may choose among its subgroups costs no allocati
         add_fives_and_sixes();
     }
     SUBCASE("and the other is surplus that the search places in a domain") {
-        group.tree.keep_together({}, {{{"rack"}}, 0, {}});
+        group.tree.constrain_topology({}, {{{"rack"}}, 0, {}});
         add_fives_and_sixes();
     }
     SUBCASE("and finds room for neither") {
@@ -605,7 +605,7 @@ TEST_CASE_TEMPLATE("a gang for which others are evicted costs no allocation", Tr
     in.add_role("g", vertex_index{0}, "-", 2, 5);
     const policy how{
         best_fit{},        priority_then_age{}, priority_then_share{},    no_reservations{},
-        surplus_at_once{}, most_packed{},       priority_preemption{true}};
+        surplus_at_once{}, max_packed{},        priority_preemption{true}};
     const std::size_t allocated =
         in.in_steady_state([&] { cycle(in.known, 0, how, {}, {}, in.result); },
                            [&] {

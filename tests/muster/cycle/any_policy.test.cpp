@@ -63,8 +63,8 @@ TEST_CASE("any_policy: a cycle goes by the score that is assigned") {
 }
 
 TEST_CASE("any_policy: a score that is an order of nodes keeps it, any other has none") {
-    CHECK(any_score<4>(best_fit{}).kept_order() == placement_order::tightest);
-    CHECK(any_score<4>(worst_fit{}).kept_order() == placement_order::loosest);
+    CHECK(any_score<4>(best_fit{}).kept_order() == placement_order::most_allocated);
+    CHECK(any_score<4>(worst_fit{}).kept_order() == placement_order::least_allocated);
     CHECK_FALSE(any_score<4>(most_gpus_left{}).kept_order());
     CHECK(any_score<4>(most_gpus_left{}) == any_score<4>(most_gpus_left{}));
     CHECK_FALSE(any_score<4>(most_gpus_left{}) == any_score<4>(most_gpus_left{2}));
@@ -118,7 +118,7 @@ TEST_CASE("any_policy: orders and rules have the properties of the types that th
     CHECK(any_victim_rule(retry_affinity{}).spares_all());
     CHECK(any_reservation_rule(easy_backfill{5}).planned() == 1);
     CHECK(any_reservation_rule(easy_backfill{5}).patience() == 5);
-    CHECK(any_surplus_rule(surplus_in_turn{2, true}).per_turn() == surplus_wish{2, true});
+    CHECK(any_surplus_rule(surplus_in_turn{2, true}).per_turn() == surplus_request{2, true});
     CHECK(any_surplus_rule(surplus_in_turn{}).takes_turns());
     CHECK_FALSE(any_surplus_rule(surplus_at_once{}).takes_turns());
     CHECK(any_staleness_rule(keep_stale{}).is_none());
@@ -128,7 +128,7 @@ TEST_CASE("any_policy: orders and rules have the properties of the types that th
 }
 
 TEST_CASE("any_policy: the time at which a rule may allow more is that of the rule it holds") {
-    contender victim;
+    gang_view victim;
     victim.since = 3;
     const any_victim_rule guarded = after_min_runtime<priority_preemption>{{}, 10};
     CHECK(guarded.next_change(victim, 4) == 13);

@@ -709,7 +709,7 @@ TEST_CASE_FIXTURE(busy_cluster,
     const cycle_result seen = preview(known, 0);
     CHECK(known.accounts() == accounts);
     CHECK(known.release_epoch() == release);
-    CHECK_FALSE(answered(known, "a").known);
+    CHECK_FALSE(answered(known, "a").is_known);
     CHECK(node_of(known, "a-0").empty());
     const std::string before = text(known, seen);
     CHECK(text(known, run(known)) == before);

@@ -55,12 +55,13 @@ std::string check_accounts(const world_state& known) {
                 return "accounts: node " + known.key(node.node);
         }
     }
-    for (const certificate_scope scope : {certificate_scope::free_now, certificate_scope::emptied})
+    for (const certificate_scope scope :
+         {certificate_scope::free_now, certificate_scope::empty_cluster})
         for (const auto& [key, which] : known.queue_keys()) {
             const queue_view queues(known, scope);
             const bool now = scope == certificate_scope::free_now;
             const auto left = known.accounts().headroom(
-                queue_charge(which), now ? occupancy::present : occupancy::emptied);
+                queue_charge(which), now ? occupancy::current : occupancy::empty_cluster);
             for (std::size_t kind = 0; kind < world_width; ++kind)
                 if ((now && known.accounts().used(which)[kind] != queues.used(which, kind)) ||
                     left[kind_id{kind}] != queues.room(which, kind))
@@ -415,7 +416,7 @@ std::string check_skips(const world& from) {
         static_cast<void>(cycle(anew, 0));
         std::map<std::string, std::pair<answer, gate>> before;
         for (const auto& [key, which] : living.gang_keys())
-            if (living[which].last.known)
+            if (living[which].last.is_known)
                 before[key] = {living[which].last.kind, living[which].last.at};
         const cycle_result result = cycle(living, 0);
         if (const std::string lived = remembered(living); lived != remembered(anew))

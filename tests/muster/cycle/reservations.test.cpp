@@ -82,7 +82,7 @@ TEST_CASE("the start of a gang that its queue's quota for non-preemptible pods k
     cluster known;
     ok(known.upsert_node("n", machine(4)));
     cluster::queue_type queue;
-    queue.firm_quota = quota_of(2).quota;
+    queue.non_preemptible_quota = quota_of(2).quota;
     ok(known.upsert_queue("q", queue));
     const with<easy_backfill> how;
     for (const std::string name : {"running", "head"}) {

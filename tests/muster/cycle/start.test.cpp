@@ -47,7 +47,7 @@ TEST_CASE_FIXTURE(fixture, "one gang starts out of turn, and those ahead of it a
     CHECK(result.counters.asked == 1);
     CHECK(result.counters.pods_placed == 2);
     CHECK(result.counters.admitted == 1);
-    CHECK_FALSE(answered(known, "urgent").known);
+    CHECK_FALSE(answered(known, "urgent").is_known);
     CHECK(started(known, cycle(known, 0)).empty());
     CHECK(is(answered(known, "urgent"), answer::waiting, gate::space));
     ok(known.finish_gang("g"));

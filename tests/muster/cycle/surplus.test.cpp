@@ -70,7 +70,7 @@ struct either_way {
     bool turns = false;
 
     [[nodiscard]] bool takes_turns() const noexcept { return turns; }
-    [[nodiscard]] surplus_wish per_turn() const noexcept {
+    [[nodiscard]] surplus_request per_turn() const noexcept {
         return turns ? surplus_in_turn{}.per_turn() : surplus_at_once{}.per_turn();
     }
     friend bool operator==(either_way, either_way) = default;

@@ -138,8 +138,8 @@ struct backlog {
     }
     [[nodiscard]] bool answered(const std::string& gang, answer kind, gate at) const {
         const auto found = known.find_gang(gang);
-        return found && known[found->index].last.known && known[found->index].last.kind == kind &&
-               known[found->index].last.at == at;
+        return found && known[found->index].last.is_known &&
+               known[found->index].last.kind == kind && known[found->index].last.at == at;
     }
     [[nodiscard]] const decision* told(const std::string& gang) const {
         for (const decision& made : result.decisions)

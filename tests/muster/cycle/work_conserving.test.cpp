@@ -102,7 +102,7 @@ std::string check_idle(const world& from) {
         const cycle_result result = cycle(known, 0, how);
         std::size_t waiting = 0;
         for (const auto& [key, gang] : known.gang_keys()) {
-            const standing& last = known[gang].last;
+            const last_verdict& last = known[gang].last;
             if (last.kind == answer::admitted)
                 continue;
             ++waiting;

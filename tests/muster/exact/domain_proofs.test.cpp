@@ -35,7 +35,7 @@ struct scene {
     }
     void gang(int members, std::int64_t cpus) {
         auto tree = muster::single_role(members);
-        tree.keep_together(vertex_index{0}, {{{"rack"}}, 0, std::nullopt});
+        tree.constrain_topology(vertex_index{0}, {{{"rack"}}, 0, std::nullopt});
         ok(known.upsert_gang("g", gang_of(tree)));
         add_members(known, "g", members, asking(cpus));
     }
@@ -87,7 +87,7 @@ TEST_CASE("what fits the emptied cluster's domains could start") {
     in.gang(3, 2);
     CHECK(in.look() == domains_outcome::impossible);
     CHECK(in.holds());
-    CHECK(in.look(certificate_scope::emptied) == domains_outcome::fits);
+    CHECK(in.look(certificate_scope::empty_cluster) == domains_outcome::fits);
 }
 
 TEST_CASE("nothing is said of a gang that asks for no domain, or of classes that fit one by one") {
@@ -100,7 +100,7 @@ TEST_CASE("nothing is said of a gang that asks for no domain, or of classes that
     scene two;
     two.node("a", 6, "1");
     muster::gang_tree tree;
-    tree.keep_together(vertex_index{0}, {{{"rack"}}, 0, std::nullopt});
+    tree.constrain_topology(vertex_index{0}, {{{"rack"}}, 0, std::nullopt});
     const auto first = tree.add(vertex_index{0}, 1, "first");
     const auto second = tree.add(vertex_index{0}, 1, "second");
     ok(two.known.upsert_gang("g", gang_of(tree)));

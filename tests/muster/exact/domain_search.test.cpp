@@ -31,7 +31,7 @@ void add_node(cluster& to, const std::string& name, std::int64_t cpus, const std
 /// Two servers of 3 and a worker of 5, in one rack.
 void add_uneven(cluster& to, const std::string& name = "g") {
     gang_tree tree;
-    tree.keep_together(vertex_index{0}, {racks, 0, std::nullopt});
+    tree.constrain_topology(vertex_index{0}, {racks, 0, std::nullopt});
     const auto server = tree.add(vertex_index{0}, 2, "server");
     const auto worker = tree.add(vertex_index{0}, 1, "worker");
     ok(to.upsert_gang(name, gang_of(tree)));
@@ -126,9 +126,9 @@ TEST_CASE("domains of two topologies are held to at once") {
     add_node(known, "b", 2, "1", "q");
     add_node(known, "c", 2, "2", "q");
     gang_tree tree;
-    tree.keep_together(vertex_index{0}, {racks, 0, std::nullopt});
+    tree.constrain_topology(vertex_index{0}, {racks, 0, std::nullopt});
     const auto role = tree.add(vertex_index{0}, 3, "role");
-    tree.keep_together(role, {{{"row"}}, 0, std::nullopt});
+    tree.constrain_topology(role, {{{"row"}}, 0, std::nullopt});
     ok(known.upsert_gang("g", gang_of(tree)));
     add_members(known, "g", 3, in_role(role, asking(1)));
     const auto result = muster::cycle(known, 0);

@@ -24,7 +24,7 @@ using counts = detail::sequence<std::int64_t>;
 struct fixture {
     cluster known;
     counts needs;
-    emptied_cluster<core_of<traits>> looking;
+    empty_cluster_check<core_of<traits>> looking;
     std::size_t short_of = 99;
 
     [[nodiscard]] gang_members<traits::width> members() const {
@@ -35,7 +35,7 @@ struct fixture {
         CHECK(fixed());
         return over_quota(known, members(), needs, scope);
     }
-    emptied_outcome look() {
+    empty_cluster_outcome look() {
         CHECK(fixed());
         short_of = 99;
         return looking.look(known, members(), needs, short_of);
@@ -121,12 +121,12 @@ TEST_CASE_FIXTURE(fixture,
     ok(known.upsert_queue("q", quota_of(10)));
     add_two_roles(4, 3, 2, "q");
     CHECK_FALSE(over(certificate_scope::free_now));
-    CHECK_FALSE(over(certificate_scope::emptied));
+    CHECK_FALSE(over(certificate_scope::empty_cluster));
     add_running(known, "r", 1, "n", "q");
     CHECK(over(certificate_scope::free_now) == cpu);
-    CHECK_FALSE(over(certificate_scope::emptied));
+    CHECK_FALSE(over(certificate_scope::empty_cluster));
     ok(known.upsert_queue("q", quota_of(9)));
-    CHECK(over(certificate_scope::emptied) == cpu);
+    CHECK(over(certificate_scope::empty_cluster) == cpu);
 }
 
 TEST_CASE_FIXTURE(fixture,
@@ -138,7 +138,7 @@ TEST_CASE_FIXTURE(fixture,
     add_running(known, "r", 10, "n", "q");
     ok(known.upsert_queue("q", quota_of(5)));
     CHECK_FALSE(over(certificate_scope::free_now));
-    CHECK_FALSE(over(certificate_scope::emptied));
+    CHECK_FALSE(over(certificate_scope::empty_cluster));
 }
 
 TEST_CASE_FIXTURE(fixture, "without a queue, or a quota, nothing is over") {
@@ -154,7 +154,7 @@ TEST_CASE_FIXTURE(fixture, "needs that leave int64 are over") {
     ok(known.upsert_queue("q", quota_of(top)));
     ok(known.upsert_gang("g", gang_of(3, "q")));
     add_members(known, "g", 3, asking(top));
-    CHECK(over(certificate_scope::emptied) == cpu);
+    CHECK(over(certificate_scope::empty_cluster) == cpu);
 }
 
 // ---- the emptied cluster -----------------------------------------------------------------------
@@ -167,7 +167,7 @@ TEST_CASE_FIXTURE(fixture, "what stands on nodes, cordons and conditions do not 
     node.taints.push_back({"node.kubernetes.io/not-ready", "", taint_effect::no_execute});
     ok(known.upsert_node("m", node));
     add_two_roles(4, 2, 2);
-    CHECK(look() == emptied_outcome::fits);
+    CHECK(look() == empty_cluster_outcome::fits);
 }
 
 TEST_CASE_FIXTURE(fixture, "a class that alone finds too little is named") {
@@ -176,21 +176,21 @@ TEST_CASE_FIXTURE(fixture, "a class that alone finds too little is named") {
     tainted.taints.push_back({"mine", "", taint_effect::no_schedule});
     ok(known.upsert_node("m", tainted));
     add_two_roles(4, 3, 2);
-    CHECK(look() == emptied_outcome::impossible);
+    CHECK(look() == empty_cluster_outcome::impossible);
     CHECK(short_of == 1);
     add_two_roles(6, 3, 2);
-    CHECK(look() == emptied_outcome::impossible);
+    CHECK(look() == empty_cluster_outcome::impossible);
     CHECK(short_of == 0);
 }
 
 TEST_CASE_FIXTURE(fixture, "classes that find room each, and not apart, are left to the search") {
     ok(known.upsert_node("n", machine(8)));
     add_two_roles(4, 2, 2);
-    CHECK(look() == emptied_outcome::open);
+    CHECK(look() == empty_cluster_outcome::open);
     add_two_roles(4, 4, 2);
-    CHECK(look() == emptied_outcome::open);
+    CHECK(look() == empty_cluster_outcome::open);
     ok(known.upsert_node("m", machine(8)));
-    CHECK(look() == emptied_outcome::fits);
+    CHECK(look() == empty_cluster_outcome::fits);
 }
 
 TEST_CASE_FIXTURE(fixture, "of pods that claim a port a node takes one") {
@@ -199,10 +199,10 @@ TEST_CASE_FIXTURE(fixture, "of pods that claim a port a node takes one") {
     cluster::pod_type pod = asking(1);
     pod.where.claims.ports.push_back({"TCP", "", 80});
     add_members(known, "g", 2, pod);
-    CHECK(look() == emptied_outcome::impossible);
+    CHECK(look() == empty_cluster_outcome::impossible);
     CHECK(short_of == 0);
     ok(known.upsert_node("b", machine(9)));
-    CHECK(look() == emptied_outcome::fits);
+    CHECK(look() == empty_cluster_outcome::fits);
 }
 
 TEST_CASE_FIXTURE(fixture, "one look leaves nothing behind for the next") {
@@ -210,9 +210,9 @@ TEST_CASE_FIXTURE(fixture, "one look leaves nothing behind for the next") {
     ok(known.upsert_node("b", machine(4)));
     for (int turn = 0; turn < 3; ++turn) {
         add_two_roles(4, 2, 2);
-        CHECK(look() == emptied_outcome::fits);
+        CHECK(look() == empty_cluster_outcome::fits);
         add_two_roles(4, 4, 2);
-        CHECK(look() == emptied_outcome::open);
+        CHECK(look() == empty_cluster_outcome::open);
         for (const char* name : {"g-2", "g-3"})
             ok(known.remove_pod(name));
     }

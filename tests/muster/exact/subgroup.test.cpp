@@ -96,7 +96,7 @@ TEST_CASE("a subgroup cut out is a gang of its own, of the members that are left
 
     subgroup<traits::width> part;
     // One of the first class is placed, and all of the third.
-    cut_subgroup(whole, group.value(), {0, 0, 1, 2, 0}, {1, 0, 2, 0}, part);
+    extract_subgroup(whole, group.value(), {0, 0, 1, 2, 0}, {1, 0, 2, 0}, part);
     CHECK(part.tree.size() == 3);
     CHECK(part.tree[0].min_member == 4);
     CHECK(part.tree[0].min_subgroups == 1);
@@ -111,7 +111,7 @@ TEST_CASE("a subgroup cut out is a gang of its own, of the members that are left
     CHECK(part.members.classes[1].request == units(2));
 
     // Once more, into the same.
-    cut_subgroup(whole, other.value(), {0, 0, 0, 0, 0}, {0, 0, 0, 0}, part);
+    extract_subgroup(whole, other.value(), {0, 0, 0, 0, 0}, {0, 0, 0, 0}, part);
     CHECK(part.tree.size() == 1);
     CHECK(part.tree[0].min_member == 1);
     CHECK(part.classes == detail::sequence<std::size_t>{3});

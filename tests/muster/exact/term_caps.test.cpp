@@ -69,7 +69,7 @@ struct scene {
         const cluster before = known;
         const cycle_result result = cycle(known, 0);
         const gang_index which = gang_at(known, "g");
-        const standing& last = known[which].last;
+        const last_verdict& last = known[which].last;
         proof.reset();
         for (const decision& made : result.decisions)
             if (made.gang == which)
@@ -104,7 +104,7 @@ TEST_CASE("members that keep away from one another need a node each, and that is
     SUBCASE("whoever stands where") {
         add_members(in.known, "g", 3, apart("web", "web"));
         CHECK(in.next() == answer::never);
-        CHECK(in.proof->scope == certificate_scope::emptied);
+        CHECK(in.proof->scope == certificate_scope::empty_cluster);
         in.add_host("c", 9);
         CHECK(in.next() == answer::admitted);
     }
@@ -235,7 +235,7 @@ TEST_CASE("caps that say too much are no proof") {
         certificate::vertex leaf;
         leaf.weights = {1};
         for (const certificate_scope scope :
-             {certificate_scope::free_now, certificate_scope::emptied})
+             {certificate_scope::free_now, certificate_scope::empty_cluster})
             for (const rule by : {rule::apart, rule::spread})
                 for (std::size_t other = 0; other < 2; ++other)
                     for (std::size_t term = 0; term < 2; ++term)

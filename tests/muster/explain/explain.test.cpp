@@ -329,18 +329,18 @@ TEST_CASE("the ceiling for gangs that nobody may evict is told from the one for 
     cluster known;
     ok(known.upsert_node("n", machine(20)));
     cluster::queue_type limited = quota_of(5);
-    limited.firm_quota.set(cpu, 2);
+    limited.non_preemptible_quota.set(cpu, 2);
     ok(known.upsert_queue("q", limited));
     add_gang(known, "g", 3, 2, "q");
-    cluster::gang_type firm = known.spec_of(known.find_gang("g")->index);
-    firm.preemptible = false;
-    ok(known.upsert_gang("g", firm));
+    cluster::gang_type non_preemptible = known.spec_of(known.find_gang("g")->index);
+    non_preemptible.preemptible = false;
+    ok(known.upsert_gang("g", non_preemptible));
     const auto reasons = why(known, "g");
     REQUIRE(codes(reasons, reason_kind::blocking) ==
             list{reason_code::quota_exceeded, reason_code::quota_exceeded});
-    CHECK_FALSE(reasons[0].firm);
+    CHECK_FALSE(reasons[0].non_preemptible);
     CHECK(reasons[0].amount_left == 5);
-    CHECK(reasons[1].firm);
+    CHECK(reasons[1].non_preemptible);
     CHECK(reasons[1].amount_left == 2);
 }
 
@@ -375,7 +375,8 @@ TEST_CASE("what stops a gang on every node is blocking, each by its own name") {
     node.unschedulable = true;
     ok(known.upsert_node("n", node));
     CHECK(codes(why(known, "g"), reason_kind::blocking) == list{reason_code::node_unschedulable});
-    CHECK(why(known, "g", {std::int64_t{1} << 18, nullptr, certificate_scope::emptied}).empty());
+    CHECK(why(known, "g", {std::int64_t{1} << 18, nullptr, certificate_scope::empty_cluster})
+              .empty());
 }
 
 TEST_CASE("a port that is taken everywhere is blocking") {
@@ -477,7 +478,7 @@ TEST_CASE("asking why changes nothing") {
     static_cast<void>(why(known, "g"));
     CHECK(known.accounts() == before);
     CHECK(known.release_epoch() == epoch);
-    CHECK_FALSE(answered(known, "g").known);
+    CHECK_FALSE(answered(known, "g").is_known);
 }
 
 } // namespace

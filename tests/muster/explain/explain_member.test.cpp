@@ -68,7 +68,7 @@ TEST_CASE("a waiting surplus pod is bound to the domain of its gang") {
     topology_constraint how;
     how.within.levels = {"rack"};
     how.required = 0;
-    tree.keep_together(vertex_index{0}, how);
+    tree.constrain_topology(vertex_index{0}, how);
     ok(known.upsert_gang("g", gang_of(tree)));
     ok(known.upsert_pod("g-0", "g", in_phase(pod_phase::running, asking(3)), "n"));
     ok(known.upsert_pod("g-1", "g", asking(2)));

@@ -23,7 +23,7 @@ std::int64_t by_trial(const gang_tree& tree, std::size_t vertex,
                       const detail::sequence<std::int64_t>& waiting, std::size_t from) {
     constexpr std::int64_t never = std::numeric_limits<std::int32_t>::max();
     if (from == tree.size())
-        return stand(tree, counts).met[vertex] ? 0 : never;
+        return evaluate(tree, counts).met[vertex] ? 0 : never;
     std::int64_t least = never;
     for (std::int64_t more = 0; more <= waiting[from]; ++more, ++counts[from])
         least = std::min(least, more + by_trial(tree, vertex, counts, waiting, from + 1));

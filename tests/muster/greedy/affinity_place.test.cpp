@@ -82,7 +82,8 @@ std::string check_answers(const world& from, tally& counts) {
             counts.missed += fits ? 1U : 0U;
             break;
         case answer::never:
-            if (pod_brute_force<world_traits>(known, made.gang, certificate_scope::emptied).fits())
+            if (pod_brute_force<world_traits>(known, made.gang, certificate_scope::empty_cluster)
+                    .fits())
                 return "never though the emptied cluster could hold it: " + who;
             [[fallthrough]];
         case answer::waiting:
@@ -188,7 +189,7 @@ TEST_CASE("members with terms are charged as firmly as their gang is") {
         ok(known.upsert_node(name, spec));
     }
     cluster::queue_type queue;
-    queue.firm_quota.set(cpu, 1);
+    queue.non_preemptible_quota.set(cpu, 1);
     ok(known.upsert_queue("q", queue));
     auto group = gang_of(1, "q");
     SUBCASE("who may not be preempted keeps to what the queue may hold firmly") {

@@ -39,7 +39,7 @@ void add_close(cluster& to, const std::string& name, std::int64_t minimum, int m
                std::optional<std::size_t> required, std::optional<std::size_t> preferred = {},
                std::int64_t cpus = 1) {
     gang_tree tree = single_role(minimum);
-    tree.keep_together(vertex_index{0}, {network, required, preferred});
+    tree.constrain_topology(vertex_index{0}, {network, required, preferred});
     ok(to.upsert_gang(name, gang_of(std::move(tree))));
     add_members(to, name, members, asking(cpus));
 }
@@ -141,11 +141,12 @@ TEST_CASE("members that hold fix the domain") {
     cluster known;
     add_node(known, "a1x", 9);
     add_node(known, "b1x", 3);
-    ok(known.upsert_gang("g", gang_of([] {
-                             gang_tree tree = single_role(3);
-                             tree.keep_together(vertex_index{0}, {network, block, std::nullopt});
-                             return tree;
-                         }())));
+    ok(known.upsert_gang(
+        "g", gang_of([] {
+            gang_tree tree = single_role(3);
+            tree.constrain_topology(vertex_index{0}, {network, block, std::nullopt});
+            return tree;
+        }())));
     ok(known.upsert_pod("g-old", "g", in_phase(pod_phase::running, asking(1)), "b1x"));
     add_members(known, "g", 2, asking(1));
     muster::cycle(known, 0);
@@ -169,7 +170,7 @@ TEST_CASE("a gang whose members hold in two domains waits with that reason") {
     REQUIRE(!reasons.empty());
     CHECK(reasons.front().code == muster::reason_code::topology_fragmented);
     CHECK(reasons.front().kind == muster::reason_kind::blocking);
-    CHECK(reasons.front().torn);
+    CHECK(reasons.front().spans_domains);
     // One that has succeeded stands nowhere any more.
     ok(known.upsert_pod("g-older", "g", in_phase(pod_phase::succeeded, asking(1)), "b1x"));
     muster::cycle(known, 1);
@@ -182,9 +183,9 @@ TEST_CASE("subgroups stand in racks of their own inside the gang's block") {
         add_node(known, name, 2);
     add_node(known, "a3x", 1);
     gang_tree tree;
-    tree.keep_together(vertex_index{0}, {network, block, std::nullopt});
+    tree.constrain_topology(vertex_index{0}, {network, block, std::nullopt});
     for (const char* role : {"left", "right"})
-        tree.keep_together(tree.add(vertex_index{0}, 2, role), {network, rack, std::nullopt});
+        tree.constrain_topology(tree.add(vertex_index{0}, 2, role), {network, rack, std::nullopt});
     ok(known.upsert_gang("g", gang_of(tree)));
     add_members(known, "g", 2, in_role(vertex_index{1}, asking(1)));
     for (const char* name : {"right-0", "right-1"})
@@ -200,9 +201,9 @@ TEST_CASE("a domain tried in vain leaves no choice behind for those below it") {
     add_node(known, "b1x", 2);
     add_node(known, "b2x", 2);
     gang_tree tree;
-    tree.keep_together(vertex_index{0}, {network, {}, block});
+    tree.constrain_topology(vertex_index{0}, {network, {}, block});
     const auto first = tree.add(vertex_index{0}, 2, "first");
-    tree.keep_together(first, {network, {}, block});
+    tree.constrain_topology(first, {network, {}, block});
     const auto second = tree.add(vertex_index{0}, 2, "second");
     ok(known.upsert_gang("g", gang_of(tree)));
     add_members(known, "g", 2, in_role(first, asking(1)));
@@ -220,7 +221,7 @@ TEST_CASE("an optional subgroup that finds no domain places nothing") {
     add_node(known, "a2x", 1);
     gang_tree tree;
     for (const char* role : {"one", "two"})
-        tree.keep_together(tree.add(vertex_index{0}, 2, role), {network, rack, std::nullopt});
+        tree.constrain_topology(tree.add(vertex_index{0}, 2, role), {network, rack, std::nullopt});
     tree.require_subgroups(vertex_index{0}, 1);
     ok(known.upsert_gang("g", gang_of(tree)));
     add_members(known, "g", 2, in_role(vertex_index{2}, asking(1)));

@@ -22,7 +22,7 @@ using cluster = state<traits>;
 cluster::gang_type within(topology how) {
     cluster::gang_type made;
     made.tree = single_role(1);
-    made.tree.keep_together(vertex_index{0}, {std::move(how), 0, std::nullopt});
+    made.tree.constrain_topology(vertex_index{0}, {std::move(how), 0, std::nullopt});
     return made;
 }
 

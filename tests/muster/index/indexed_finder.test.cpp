@@ -28,7 +28,7 @@ using namespace muster;
 
 constexpr std::int64_t everything = std::int64_t{1} << 40;
 /// In the emptied cluster cordons and conditions do not count.
-constexpr std::uint8_t emptied = obstacle_selector | obstacle_taint | obstacle_absent_node;
+constexpr std::uint8_t emptied = node_filter_selector | node_filter_taint | node_filter_absent_node;
 
 /// A cluster of 200 nodes to which this and that happens, an indexed finder that follows, and a
 /// look at all nodes that knows nothing of before.
@@ -248,7 +248,7 @@ struct walk {
     [[nodiscard]] std::int64_t held_by_emptied(shape_index shape,
                                                std::optional<constraint_index> queue_nodes) const {
         auto query = detail::query_for(known, shape, queue_nodes);
-        query.obstacles = emptied;
+        query.filters = emptied;
         std::int64_t sum = 0;
         for (const node_index node : known.node_order())
             if (eligible(query, node))
@@ -404,7 +404,7 @@ TEST_CASE(
     member.where.selector = {{{"few", label_operator::exists, {}}}};
     ok(known.upsert_pod("p", "g", member));
     const shape_index shape = known[known.find_pod("p")->index].shape;
-    indexed_finder<core_of<traits>, 64, 64> finder{placement_order::tightest};
+    indexed_finder<core_of<traits>, 64, 64> finder{placement_order::most_allocated};
     const auto holds = [&](std::int64_t need) {
         finder.catch_up(known);
         return finder.holds(shape, {}, emptied, need);

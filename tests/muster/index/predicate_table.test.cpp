@@ -257,7 +257,7 @@ TEST_CASE_FIXTURE(fixture, "when the columns are used up, predicates go without"
         if (at % 50 == 0 || at == 299)
             CHECK(tells(made));
     }
-    CHECK(columns <= detail::predicate_table<core_of<traits>, index_type>::most_columns);
+    CHECK(columns <= detail::predicate_table<core_of<traits>, index_type>::max_columns);
     CHECK(filters > 0);
     predicates.clear(index);
     CHECK(find(set("again", selecting("even", "yes"))).shape == form::columns);

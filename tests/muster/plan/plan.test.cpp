@@ -123,8 +123,8 @@ TEST_CASE_FIXTURE(crowded, "looking ahead, what leaves is free, with its ports a
     const auto before = known.accounts();
     plan<traits::width> tentative(known.tentative());
     CHECK_FALSE(tentative.try_place(pod, node, units(3), ssh, queue));
-    tentative.look_ahead();
-    CHECK(tentative.looks_ahead());
+    tentative.assume_released();
+    CHECK(tentative.assumes_released());
     CHECK(known.accounts().free(node) == units(4));
     CHECK(known.accounts().used(queue) == units(4));
     CHECK_FALSE(tentative.try_place(pod, node, units(1), web, queue));
@@ -136,13 +136,13 @@ TEST_CASE_FIXTURE(crowded, "looking ahead, what leaves is free, with its ports a
 TEST_CASE_FIXTURE(fixture, "where nobody leaves, only who is to come is looked ahead to") {
     const auto before = known.accounts();
     plan<traits::width> tentative(known.tentative());
-    tentative.look_ahead();
-    CHECK_FALSE(tentative.looks_ahead());
-    tentative.look_ahead(true);
-    CHECK(tentative.looks_ahead());
+    tentative.assume_released();
+    CHECK_FALSE(tentative.assumes_released());
+    tentative.assume_released(true);
+    CHECK(tentative.assumes_released());
     CHECK(known.accounts().free(node) == before.free(node));
     tentative.rollback({});
-    CHECK_FALSE(tentative.looks_ahead());
+    CHECK_FALSE(tentative.assumes_released());
     CHECK(known.accounts() == before);
 }
 
@@ -158,7 +158,7 @@ TEST_CASE_FIXTURE(crowded, "who is told to go makes room at once, until that is 
     tentative.rollback(start);
     CHECK(tentative.evictions().empty());
     CHECK(known.accounts() == before);
-    tentative.look_ahead();
+    tentative.assume_released();
     tentative.vacate(staying, node, units(4), web, queue);
     CHECK(known.accounts().free(node) == units(8));
     CHECK(known.accounts().used(queue) == units(0));
@@ -175,7 +175,7 @@ TEST_CASE_FIXTURE(crowded, "what is nominated is kept as the events would leave 
 
     const pod_index newcomer = known.find_pod("h-0")->index;
     plan<traits::width> tentative(known.tentative());
-    tentative.look_ahead();
+    tentative.assume_released();
     tentative.vacate(staying, node, units(4), web, queue);
     CHECK(tentative.try_place(newcomer, node, units(5), web, queue));
     tentative.commit_nominated();

@@ -161,7 +161,7 @@ TEST_CASE("Volcano: the queue with the smaller share of what it deserves goes fi
 }
 
 using leaves_policy = policy<best_fit, priority_then_age, priority_then_share, no_reservations,
-                             surplus_at_once, most_packed, reclaim_between_leaves>;
+                             surplus_at_once, max_packed, reclaim_between_leaves>;
 
 /// Whether a gang of "mine", which deserves nothing itself, may have what "theirs" uses.
 bool reclaims(std::int64_t levels, std::int64_t above_mine, std::int64_t above_theirs,
@@ -289,18 +289,18 @@ TEST_CASE("Kueue: of two queues the one whose next gang stays within its quota s
 }
 
 using whole_policy = policy<best_fit, priority_then_age, borrowing_last, no_reservations,
-                            surplus_at_once, most_packed, as_queues_say>;
+                            surplus_at_once, max_packed, as_queues_say>;
 
 /// Who is evicted for a gang of one that asks for 2 in queue `mine`, which deserves 6 of 10 and
 /// uses 2 ("own"), while its sibling deserves 4 and uses 8 ("other" and "more").
-names taken(taking from_own, taking from_others, std::int64_t priority, std::int64_t created,
-            std::optional<std::string> cohort_of_mine = "cohort") {
+names taken(preemption_scope within_queue, preemption_scope within_cohort, std::int64_t priority,
+            std::int64_t created, std::optional<std::string> cohort_of_mine = "cohort") {
     peer_cluster in(10);
     cluster::queue_type top;
     in.queue("cohort", top);
     cluster::queue_type spec = cluster_queue(6, std::nullopt, std::nullopt);
-    spec.from_own = from_own;
-    spec.from_others = from_others;
+    spec.within_queue = within_queue;
+    spec.within_cohort = within_cohort;
     in.queue("mine", spec, cohort_of_mine);
     in.queue("others", cluster_queue(4, std::nullopt, std::nullopt), "cohort");
     const auto stands = [&](const char* name, std::int64_t cpus, const char* queue) {
@@ -327,22 +327,23 @@ names taken(taking from_own, taking from_others, std::int64_t priority, std::int
 }
 
 TEST_CASE("Kueue: by default nobody is evicted") {
-    CHECK(taken(taking::nobody, taking::nobody, 9, 0).empty());
+    CHECK(taken(preemption_scope::never, preemption_scope::never, 9, 0).empty());
 }
 
 TEST_CASE(
     "Kueue: withinClusterQueue takes lower priority, and newer of the same where it says so") {
-    CHECK(taken(taking::lower_priority, taking::nobody, 6, 0) == names{"own-0"});
-    CHECK(taken(taking::lower_priority, taking::nobody, 5, 0).empty());
-    CHECK(taken(taking::lower_or_newer, taking::nobody, 5, 49) == names{"own-0"});
-    CHECK(taken(taking::lower_or_newer, taking::nobody, 5, 50).empty());
-    CHECK(taken(taking::lower_or_newer, taking::nobody, 4, 0).empty());
+    CHECK(taken(preemption_scope::lower_priority, preemption_scope::never, 6, 0) == names{"own-0"});
+    CHECK(taken(preemption_scope::lower_priority, preemption_scope::never, 5, 0).empty());
+    CHECK(taken(preemption_scope::lower_or_newer_equal, preemption_scope::never, 5, 49) ==
+          names{"own-0"});
+    CHECK(taken(preemption_scope::lower_or_newer_equal, preemption_scope::never, 5, 50).empty());
+    CHECK(taken(preemption_scope::lower_or_newer_equal, preemption_scope::never, 4, 0).empty());
 }
 
 TEST_CASE("Kueue: reclaimWithinCohort takes what others borrow, by priority where it says so") {
-    CHECK(taken(taking::nobody, taking::anybody, 0, 99).size() == 1);
-    CHECK(taken(taking::nobody, taking::lower_priority, 5, 99).empty());
-    CHECK(taken(taking::nobody, taking::lower_priority, 6, 99).size() == 1);
+    CHECK(taken(preemption_scope::never, preemption_scope::any, 0, 99).size() == 1);
+    CHECK(taken(preemption_scope::never, preemption_scope::lower_priority, 5, 99).empty());
+    CHECK(taken(preemption_scope::never, preemption_scope::lower_priority, 6, 99).size() == 1);
 }
 
 /// Who is evicted where "mine" deserves 1 of 10 and uses 2, so that it would borrow.
@@ -351,8 +352,8 @@ names taken_to_borrow(std::optional<std::int64_t> most, std::int64_t priority,
     peer_cluster in(10);
     in.queue("cohort", cluster::queue_type{});
     cluster::queue_type spec = cluster_queue(1, std::nullopt, std::nullopt);
-    spec.from_others = taking::anybody;
-    spec.from_others_to_borrow = most;
+    spec.within_cohort = preemption_scope::any;
+    spec.borrow_within_cohort = most;
     in.queue("mine", spec, "cohort");
     in.queue("others", cluster_queue(3, std::nullopt, std::nullopt), "cohort");
     in.queue("poor", cluster_queue(4, std::nullopt, std::nullopt), "cohort");
@@ -387,7 +388,7 @@ TEST_CASE("Kueue: borrowWithinCohort takes lower priority that borrows for who b
 }
 
 TEST_CASE("Kueue: who borrows is taken before who is of the own queue") {
-    CHECK(taken(taking::lower_priority, taking::anybody, 9, 0) != names{"own-0"});
+    CHECK(taken(preemption_scope::lower_priority, preemption_scope::any, 9, 0) != names{"own-0"});
 }
 
 TEST_CASE("Kueue: who borrows one kind is taken from, though it deserves more of another") {
@@ -402,7 +403,7 @@ TEST_CASE("Kueue: who borrows one kind is taken from, though it deserves more of
             made.quota.set(cpu, cpus);
             made.quota.set(gpu, gpus);
         }
-        made.from_others = taking::anybody;
+        made.within_cohort = preemption_scope::any;
         return made;
     };
     ok(known.upsert_queue("cohort", share_of_both(16, 4, true)));
@@ -442,7 +443,7 @@ TEST_CASE("Kueue: who borrows one kind is taken from, though it deserves more of
 }
 
 TEST_CASE("Kueue: nothing is taken from outside the cohort") {
-    CHECK(taken(taking::nobody, taking::anybody, 9, 0, std::nullopt).empty());
+    CHECK(taken(preemption_scope::never, preemption_scope::any, 9, 0, std::nullopt).empty());
 }
 
 } // namespace

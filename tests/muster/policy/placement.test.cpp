@@ -94,7 +94,7 @@ TEST_CASE("a score may look at the pod and at its gang") {
     auto pod = asking(3);
     SUBCASE("among all nodes") {}
     SUBCASE("in a domain") {
-        gang.tree.keep_together(vertex_index{0}, {{{"zone"}}, 0, std::nullopt});
+        gang.tree.constrain_topology(vertex_index{0}, {{{"zone"}}, 0, std::nullopt});
     }
     SUBCASE("beside pods with terms") {
         pod.where.pods.emplace();

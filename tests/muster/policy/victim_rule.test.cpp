@@ -14,8 +14,8 @@ namespace {
 
 using namespace muster;
 
-contender any_side(testing::random& draw) {
-    contender side;
+gang_view any_side(testing::random& draw) {
+    gang_view side;
     if (draw.percent(80))
         side.queue = queue_index{static_cast<std::size_t>(draw.between(0, 2))};
     side.queue_priority = draw.between(0, 2);
@@ -23,10 +23,10 @@ contender any_side(testing::random& draw) {
     side.preemptible = draw.percent(80);
     side.priority = draw.between(0, 4);
     side.created = draw.between(0, 4);
-    side.from_own = static_cast<taking>(draw.between(0, 3));
-    side.from_others = static_cast<taking>(draw.between(0, 3));
+    side.within_queue = static_cast<preemption_scope>(draw.between(0, 3));
+    side.within_cohort = static_cast<preemption_scope>(draw.between(0, 3));
     if (draw.percent(50))
-        side.from_others_to_borrow = draw.between(0, 4);
+        side.borrow_within_cohort = draw.between(0, 4);
     side.queues_in_common = draw.between(0, 2);
     return side;
 }
@@ -39,9 +39,9 @@ int breaches(const Rule& rule) {
     int found = 0;
     int spared = 0;
     for (int round = 0; round < 20'000; ++round) {
-        const contender by = any_side(draw);
-        const contender of = any_side(draw);
-        contender stronger = of;
+        const gang_view by = any_side(draw);
+        const gang_view of = any_side(draw);
+        gang_view stronger = of;
         stronger.priority += draw.between(0, 2);
         stronger.created -= draw.between(0, 2);
         if (rule(by, of, 0))
@@ -55,7 +55,7 @@ int breaches(const Rule& rule) {
 
 /// Breaks the precondition: it spares low priorities.
 struct upside_down : priority_preemption {
-    [[nodiscard]] std::optional<victim_terms> operator()(const contender& by, const contender& of,
+    [[nodiscard]] std::optional<victim_terms> operator()(const gang_view& by, const gang_view& of,
                                                          std::int64_t now) const noexcept {
         return priority_preemption{true}(of, by, now);
     }

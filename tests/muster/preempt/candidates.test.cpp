@@ -33,9 +33,9 @@ bool starts_without_them(const world_state& known, gang_index which,
                          const priority_preemption& rule) {
     world_state emptied = known;
     for (const gang_index each : known.gang_order()) {
-        contender of = contender_of(known, each);
+        gang_view of = gang_view_of(known, each);
         of.queues_in_common = queues_in_common(known, of.queue, known[which].queue);
-        if (each == which || !rule(contender_of(known, which), of, 0))
+        if (each == which || !rule(gang_view_of(known, which), of, 0))
             continue;
         const std::vector<pod_index> members = known[each].members;
         for (const pod_index pod : members)
@@ -116,34 +116,34 @@ std::size_t amounts = 0;
 std::string check_kept(const world& from) {
     world_state known = to_state(from);
     const any_policy<core> how(policy{best_fit{}, priority_then_age{}, priority_then_share{},
-                                      no_reservations{}, surplus_at_once{}, most_packed{},
+                                      no_reservations{}, surplus_at_once{}, max_packed{},
                                       priority_preemption{true}});
     for (std::int64_t now = 0; now < 3; ++now) {
         const cycle_result result = cycle(known, now, how);
         if (result.counters.pods_evicted == 0)
             break;
         ++evicting_cycles;
-        detail::engine<core>& engine = detail::engine_of(known, how);
+        detail::cycle_context<core>& cycle_context = detail::context_of(known, how);
         admission<core> deciding;
         for (const gang_index which : known.gang_order()) {
-            const resources<core::width>* least = engine.least_use(known, which);
+            const resources<core::width>* least = cycle_context.least_use(known, which);
             resources<core::width> amount;
             if (least && deciding.prepare(known, which) &&
                 (!need_of(deciding.members(), deciding.needs(), amount) || amount != *least))
                 return "amount: the kept one is not that of the members\n" + text(from);
             amounts += least ? 1U : 0U;
         }
-        eviction_candidates<core>& kept = engine.candidates;
+        eviction_candidates<core>& kept = cycle_context.candidates;
         eviction_candidates<core> anew;
         kept.look(known);
         anew.look(known);
         if (gangs_of(kept) != gangs_of(anew))
             return "gangs: the kept candidates are not those of the state\n" + text(from);
         // The pass reads totals with the room of leaving pods.
-        engine.begin(known);
-        engine.journal->look_ahead(known.population().anybody_comes());
+        cycle_context.begin(known);
+        cycle_context.journal->assume_released(known.population().anybody_comes());
         const bool same = text_of(kept.totals_of(known)) == text_of(anew.totals_of(known));
-        engine.journal->rollback({});
+        cycle_context.journal->rollback({});
         if (!same)
             return "totals: those kept are not those of the state\n" + text(from);
         for (const gang_index which : known.gang_order())

@@ -24,7 +24,7 @@ using namespace muster;
 template<class Rule = move_preemptible>
 auto moving(Rule rule = {}) {
     return policy{best_fit{},        priority_then_age{}, priority_then_share{}, no_reservations{},
-                  surplus_at_once{}, most_packed{},       no_eviction{},         rule};
+                  surplus_at_once{}, max_packed{},        no_eviction{},         rule};
 }
 
 /// Who moves where, as "pod>node", in the order of keys.
@@ -88,7 +88,7 @@ TEST_CASE("a pod moves to another node so that a gang fits, and both stand in th
     CHECK(node_of(known, "left-1") == "b");
     CHECK(known[known.find_pod("left-1")->index].assumed);
     CHECK(known[known.find_pod("new-0")->index].assumed);
-    CHECK(known.promises() == 0);
+    CHECK(known.migrations() == 0);
     CHECK(free_cpu(known, "a") == 0);
     CHECK(free_cpu(known, "b") == 2);
 }
@@ -153,9 +153,9 @@ TEST_CASE("nobody moves when the gang would not start all the same") {
     }
     SUBCASE("they may not be evicted") {
         for (const char* each : {"left", "right"}) {
-            auto firm = gang_of(1);
-            firm.preemptible = false;
-            ok(known.upsert_gang(each, firm));
+            auto non_preemptible = gang_of(1);
+            non_preemptible.preemptible = false;
+            ok(known.upsert_gang(each, non_preemptible));
         }
         ok(known.upsert_pod("left-0", "left", in_phase(pod_phase::running, asking(3)), "a"));
         ok(known.upsert_pod("right-0", "right", in_phase(pod_phase::running, asking(3)), "b"));
@@ -316,9 +316,9 @@ TEST_CASE("for a gang with terms between pods others move where these then let i
         CHECK(node_of(known, "new-0") == "c");
     }
     SUBCASE("nobody moves where that does not help it") {
-        auto firm = gang_of(1);
-        firm.preemptible = false;
-        ok(known.upsert_gang("full", firm));
+        auto non_preemptible = gang_of(1);
+        non_preemptible.preemptible = false;
+        ok(known.upsert_gang("full", non_preemptible));
         asks.where.pods->anti_affinity.push_back({{label_is("app", "p"), {}}, "zone"});
         asks.where.selector.requirements.push_back({"zone", label_operator::in, {"x"}});
         ok(known.upsert_pod("new-0", "new", asks));
@@ -332,9 +332,9 @@ TEST_CASE("a place is kept for as long as the policy says") {
     static_cast<void>(cycle(known, 1, how));
     ok(known.remove_pod("left-0"));
     static_cast<void>(cycle(known, 10, how));
-    CHECK(known.promises() == 1);
+    CHECK(known.migrations() == 1);
     static_cast<void>(cycle(known, 11, how));
-    CHECK(known.promises() == 0);
+    CHECK(known.migrations() == 0);
     CHECK(free_cpu(known, "b") == 5);
 }
 
@@ -348,7 +348,7 @@ TEST_CASE("members that are to stand together move within their domain") {
         ok(known.upsert_node(node, spec));
     }
     gang_tree tree = single_role(2);
-    tree.keep_together(vertex_index{0}, {network, 0, {}});
+    tree.constrain_topology(vertex_index{0}, {network, 0, {}});
     ok(known.upsert_gang("pair", gang_of(tree)));
     ok(known.upsert_pod("pair-0", "pair", in_phase(pod_phase::running, asking(2)), "a"));
     ok(known.upsert_pod("pair-1", "pair", in_phase(pod_phase::running, asking(2)), "b"));
@@ -384,7 +384,7 @@ TEST_CASE("where others move to does not bear on whom members of a gang are to s
     gang_tree tree(0);
     const auto small = tree.add(vertex_index{0}, 2);
     const auto large = tree.add(vertex_index{0}, 1);
-    tree.keep_together(vertex_index{0}, {network, 0, {}});
+    tree.constrain_topology(vertex_index{0}, {network, 0, {}});
     ok(known.upsert_gang("new", gang_of(tree)));
     add_members(known, "new", 2, in_role(small, asking(2)));
     ok(known.upsert_pod("new-large", "new", in_role(large, asking(3))));
@@ -438,7 +438,7 @@ TEST_CASE("whom the rules may evict is moved instead where that is enough") {
     ok(known.upsert_gang("new", fresh));
     const policy both{
         best_fit{},        priority_then_age{}, priority_then_share{}, no_reservations{},
-        surplus_at_once{}, most_packed{},       priority_preemption{}, move_preemptible{}};
+        surplus_at_once{}, max_packed{},        priority_preemption{}, move_preemptible{}};
     SUBCASE("moved") {
         const cycle_result result = cycle(known, 1, both);
         CHECK(result.counters.pods_moved == 1);

@@ -15,8 +15,8 @@
 namespace crowded_pods {
 
 /// A few nodes in zones and some running pods, and a gang "new" that waits; terms among them.
-/// `firm`: of a hundred pods that run so many have required terms of their own.
-[[nodiscard]] inline muster::testing::world make(std::uint64_t seed, std::int64_t firm) {
+/// `non_preemptible`: of a hundred pods that run so many have required terms of their own.
+[[nodiscard]] inline muster::testing::world make(std::uint64_t seed, std::int64_t non_preemptible) {
     using namespace muster;
     using namespace muster::testing;
     constexpr kind_id cpu{0};
@@ -76,7 +76,7 @@ namespace crowded_pods {
             one.request[cpu] = draw.between(1, 3);
             one.request[made.pods_kind()] = 1;
             one.labels.set("app", app);
-            if (draw.percent(stands ? firm : 85))
+            if (draw.percent(stands ? non_preemptible : 85))
                 one.where.pods = own;
             std::optional<std::string> on;
             if (stands) {

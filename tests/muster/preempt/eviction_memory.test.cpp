@@ -32,8 +32,8 @@ struct refused_once {
     }
 
     /// A new pass; true if something happened since the last one.
-    bool starts_anew(bool standing_changed = false) {
-        return !memory.begin(known, rule, no_consolidation{}, {}, standing_changed);
+    bool starts_anew(bool placeable_changed = false) {
+        return !memory.begin(known, rule, no_consolidation{}, {}, placeable_changed);
     }
     [[nodiscard]] bool holds(std::int64_t steps = 100, std::int64_t now = 0) const {
         return memory.holds(known, gang_at(known, "new"), steps, now);
@@ -62,7 +62,7 @@ struct full_cluster {
     cluster known;
     cycle_result first;
     policy<best_fit, priority_then_age, priority_then_share, no_reservations, surplus_at_once,
-           most_packed, t9k_preemption>
+           max_packed, t9k_preemption>
         how = evicting(t9k_preemption{});
 };
 

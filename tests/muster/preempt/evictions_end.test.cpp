@@ -36,7 +36,7 @@ struct some_rule {
     static constexpr bool timeless = true;
     built_in which = built_in::t9k;
 
-    std::optional<victim_terms> operator()(const contender& by, const contender& of,
+    std::optional<victim_terms> operator()(const gang_view& by, const gang_view& of,
                                            std::int64_t now) const noexcept {
         switch (which) {
         case built_in::t9k:
@@ -95,9 +95,9 @@ public:
             spec.weight = from(1, 3);
             spec.priority = from(0, 1);
             // All that a queue may say, for those who ask it, to which it must stand below another.
-            spec.from_own = taking::lower_or_newer;
-            spec.from_others = taking::anybody;
-            spec.from_others_to_borrow = at;
+            spec.within_queue = preemption_scope::lower_or_newer_equal;
+            spec.within_cohort = preemption_scope::any;
+            spec.borrow_within_cohort = at;
             ok(known_.upsert_queue("q" + std::to_string(at), spec,
                                    below_one ? std::optional<std::string>("all") : std::nullopt));
         }

@@ -110,7 +110,7 @@ template<class MayMove, class Fits>
 }
 
 inline const policy moving{best_fit{},        priority_then_age{}, priority_then_share{},
-                           no_reservations{}, surplus_at_once{},   most_packed{},
+                           no_reservations{}, surplus_at_once{},   max_packed{},
                            no_eviction{},     move_preemptible{}};
 
 /// The gang's members, nominated in `then`, came where they stand `now`: what is wrong with that in
@@ -195,7 +195,7 @@ template<class MayMove, class Fits>
     for (std::int64_t now = 4; now < 7; ++now)
         if (cycle(known, now, moving).counters.pods_moved > 0)
             return "again: others move before those who move have settled";
-    if (known[which].nominated > 0 || known.promises() > 0)
+    if (known[which].nominated > 0 || known.migrations() > 0)
         return "bound: somebody who was nominated did not come";
     std::multimap<std::string, std::string> told;
     std::multimap<std::string, std::string> came;

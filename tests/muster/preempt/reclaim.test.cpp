@@ -19,7 +19,7 @@ namespace {
 
 template<class Victims>
 using reclaiming = policy<best_fit, priority_then_age, fair_share_first, no_reservations,
-                          surplus_at_once, most_packed, Victims>;
+                          surplus_at_once, max_packed, Victims>;
 using for_deserved = reclaiming<reclaim_what_is_due<false>>;
 using for_fair_share = reclaiming<reclaim_what_is_due<true>>;
 using between_leaves = reclaiming<reclaim_between_leaves>;
@@ -159,7 +159,7 @@ TEST_CASE("who waits for leavers is nominated, and evicts nobody") {
     ok(known.evict("a-0"));
     add_gang(known, "x", 1, 2);
     add_gang(known, "y", 1, 2);
-    const auto result = cycle(known, 0, reclaiming<await_leavers>{});
+    const auto result = cycle(known, 0, reclaiming<await_terminating>{});
     CHECK(result.counters.pods_nominated == 1);
     CHECK(evicted(result) == 0);
     CHECK(known[gang_at(known, "x")].nominated == 1);

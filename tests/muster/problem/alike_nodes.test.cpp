@@ -50,7 +50,7 @@ std::string check_groups(const world& from, std::size_t& rows, std::size_t& grou
                          std::size_t& fitting) {
     const world_state known = to_state(from);
     for (const auto& [key, which] : known.gang_keys())
-        for (const auto scope : {certificate_scope::free_now, certificate_scope::emptied}) {
+        for (const auto scope : {certificate_scope::free_now, certificate_scope::empty_cluster}) {
             const auto members = members_of(known, which);
             const muster::detail::alike_nodes alike(known, members, scope);
             for (const constraints_in_force& force : some_forces()) {

@@ -52,7 +52,7 @@ TEST_CASE_FIXTURE(fixture, "emptied, nodes are whole and cordons and condition t
     add_running(known, "r", 4, "b");
     add_gang(known, "g", 1, 2);
     CHECK(rows(posed("g")).empty());
-    CHECK(rows(posed("g", certificate_scope::emptied)) == "a b ");
+    CHECK(rows(posed("g", certificate_scope::empty_cluster)) == "a b ");
 }
 
 TEST_CASE_FIXTURE(fixture,
@@ -64,7 +64,7 @@ TEST_CASE_FIXTURE(fixture,
     auto problem = posed("g");
     CHECK(problem.quotas.size() == 1);
     CHECK(problem.quotas.front().left == 2);
-    CHECK(posed("g", certificate_scope::emptied).quotas.front().left == 5);
+    CHECK(posed("g", certificate_scope::empty_cluster).quotas.front().left == 5);
     ok(known.upsert_queue("q", quota_of(1)));
     CHECK(posed("g").quotas.front().left == 0);
 }
@@ -89,7 +89,7 @@ TEST_CASE_FIXTURE(fixture, "members that claim one port stand one to a node") {
     ok(known.upsert_gang("r", gang_of(1)));
     ok(known.upsert_pod("r-0", "r", in_phase(pod_phase::running, web), "a"));
     CHECK(rows(posed("g")) == "b ");
-    CHECK(rows(posed("g", certificate_scope::emptied)) == "a b ");
+    CHECK(rows(posed("g", certificate_scope::empty_cluster)) == "a b ");
 }
 
 TEST_CASE_FIXTURE(fixture, "a queue's own node selector counts as the pod's") {
@@ -134,7 +134,7 @@ TEST_CASE_FIXTURE(fixture, "an absent node is no place under any relaxation") {
     ok(known.upsert_node("n", machine(4)));
     ok(known.remove_node("n"));
     add_gang(known, "g", 1, 0);
-    CHECK(rows(posed("g", certificate_scope::emptied, constraints_in_force::none())).empty());
+    CHECK(rows(posed("g", certificate_scope::empty_cluster, constraints_in_force::none())).empty());
 }
 
 } // namespace

@@ -137,7 +137,7 @@ TEST_CASE("a child that does not reach its minimum counts for nothing above") {
     CHECK_FALSE(reaches_minima(tree, counts{0, 3, 2}));
     CHECK(reaches_minima(tree, counts{0, 4, 2}));
     CHECK(reaches_minima(tree, counts{0, 3, 3}));
-    CHECK(stand(tree, counts{0, 3, 2}).counts.front() == 3);
+    CHECK(evaluate(tree, counts{0, 3, 2}).counts.front() == 3);
 }
 
 TEST_CASE("no subgroup need be met where none is required") {

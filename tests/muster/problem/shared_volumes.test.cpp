@@ -33,9 +33,9 @@ cluster::pod_type sharing(std::int64_t cpus, const std::string& claim = "data",
     return made;
 }
 
-std::vector<closeness> together(const cluster& known) {
+std::vector<topology_requirement> together(const cluster& known) {
     const auto members = members_of(known, gang_at(known, "g"));
-    return {members.together.begin(), members.together.end()};
+    return {members.topology.begin(), members.topology.end()};
 }
 
 TEST_CASE("members that share a volume that does not exist yet stand in one domain") {
@@ -86,7 +86,7 @@ TEST_CASE("a topology constraint of the gang's own takes precedence over that of
     topology_constraint how;
     how.within.levels = {"rack"};
     how.required = 0;
-    tree.keep_together(vertex_index{0}, how);
+    tree.constrain_topology(vertex_index{0}, how);
     ok(known.upsert_gang("g", gang_of(tree)));
     add_members(known, "g", 2, sharing(1));
     REQUIRE(together(known).size() == 1);

@@ -37,10 +37,10 @@ TEST_CASE("names are told apart exactly, and a name that was never interned has 
 
 TEST_CASE("a full table refuses a new name and still knows the old ones") {
     kind_table kinds;
-    for (std::size_t at = 0; at < most_kinds; ++at)
+    for (std::size_t at = 0; at < max_kinds; ++at)
         CHECK(kinds.intern("kind-" + std::to_string(at)).has_value());
     CHECK_FALSE(kinds.intern("one-more").has_value());
-    CHECK(kinds.size() == most_kinds);
+    CHECK(kinds.size() == max_kinds);
     CHECK(kinds.intern("kind-31") == kind_id{31});
 }
 

@@ -52,7 +52,7 @@ TEST_CASE("members that hold count, and in the emptied cluster take no room") {
     made.pods[0].spec.phase = pod_phase::running;
     made.pods[0].on = "a";
     CHECK_FALSE(fits(made));
-    CHECK(fits(made, rule::all, certificate_scope::emptied));
+    CHECK(fits(made, rule::all, certificate_scope::empty_cluster));
 }
 
 TEST_CASE("members that no node can take at present count as placed in the emptied cluster") {
@@ -60,9 +60,9 @@ TEST_CASE("members that no node can take at present count as placed in the empti
     made.gangs.front().spec.tree = gang_tree(3);
     made.pods[0].spec.where.volume_not_ready = true;
     CHECK_FALSE(fits(made));
-    CHECK(fits(made, rule::all, certificate_scope::emptied));
+    CHECK(fits(made, rule::all, certificate_scope::empty_cluster));
     made.gangs.front().spec.tree = gang_tree(4);
-    CHECK_FALSE(fits(made, rule::all, certificate_scope::emptied));
+    CHECK_FALSE(fits(made, rule::all, certificate_scope::empty_cluster));
 }
 
 TEST_CASE("a free amount below zero keeps out only those who ask for the kind") {
@@ -111,13 +111,13 @@ TEST_CASE("cordons and condition taints are lifted in the emptied cluster, other
     made.nodes[0].spec.unschedulable = true;
     CHECK_FALSE(fits(made));
     CHECK(fits(made, rule::all & ~rule::cordon));
-    CHECK(fits(made, rule::all, certificate_scope::emptied));
+    CHECK(fits(made, rule::all, certificate_scope::empty_cluster));
     made.nodes[0].spec.unschedulable = false;
     made.nodes[0].spec.taints = {{"node.kubernetes.io/not-ready", "", taint_effect::no_execute}};
     CHECK_FALSE(fits(made, rule::taints | rule::resource(0)));
-    CHECK(fits(made, rule::all, certificate_scope::emptied));
+    CHECK(fits(made, rule::all, certificate_scope::empty_cluster));
     made.nodes[0].spec.taints = {{"dedicated", "x", taint_effect::no_schedule}};
-    CHECK_FALSE(fits(made, rule::all, certificate_scope::emptied));
+    CHECK_FALSE(fits(made, rule::all, certificate_scope::empty_cluster));
     for (auto& pod : made.pods)
         pod.spec.where.tolerations = {{"dedicated", std::nullopt, std::nullopt}};
     CHECK(fits(made));

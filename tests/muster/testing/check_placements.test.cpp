@@ -214,7 +214,7 @@ TEST_CASE("ceilings hold at every level, and what is guaranteed to others is not
     made.queues[0].spec.guarantee = amounts({4});
     CHECK(fault(made, said) == "");
     made = two_and_two();
-    made.queues[2].spec.firm_quota.set(kind_id{0}, 3);
+    made.queues[2].spec.non_preemptible_quota.set(kind_id{0}, 3);
     CHECK(fault(made, said) == "");
     gang_of(made).preemptible = false;
     CHECK(fault(made, said) == no);
@@ -223,7 +223,7 @@ TEST_CASE("ceilings hold at every level, and what is guaranteed to others is not
 TEST_CASE("members that must stand together do") {
     world made = two_and_two();
     made.nodes[0].spec.allocatable = amounts({9, 9});
-    gang_of(made).tree.keep_together(vertex_index{0}, {{{"rack"}}, 0, {}});
+    gang_of(made).tree.constrain_topology(vertex_index{0}, {{{"rack"}}, 0, {}});
     const char* const no = "members are kept apart that must stand together";
     CHECK(fault(made, {{{"p", "a"}, {"q", "b"}}}) == no);
     CHECK(fault(made, {{{"p", "a"}, {"q", "a"}}}) == "");

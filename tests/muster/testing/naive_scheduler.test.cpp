@@ -108,8 +108,8 @@ TEST_CASE("what is preferred is given up, and again what was then preferred in i
     add_node(made, "c", {4}).labels = {{"rank", "1"}, {"zone", "a"}};
     add_node(made, "b", {7});
     gang_tree tree;
-    tree.keep_together(vertex_index{0}, {{{"zone", "rank"}}, std::nullopt, 1});
-    tree.keep_together(tree.add(vertex_index{0}, 0, "later"), {{{"rank"}}, std::nullopt, 0});
+    tree.constrain_topology(vertex_index{0}, {{{"zone", "rank"}}, std::nullopt, 1});
+    tree.constrain_topology(tree.add(vertex_index{0}, 0, "later"), {{{"rank"}}, std::nullopt, 0});
     static_cast<void>(tree.add(vertex_index{0}, 1, "first"));
     add_gang(made, "gang", tree);
     add_pod(made, "u", "gang", 2, {3});

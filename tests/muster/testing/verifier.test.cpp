@@ -96,16 +96,16 @@ TEST_CASE("a proof of what is free now says nothing of the emptied cluster") {
     add_pod(made, "other", "other", 0, {3}).spec.phase = pod_phase::running;
     made.pods.back().on = "b";
     CHECK(check(made, {leaf({1, 1})}) == valid);
-    CHECK(check(made, {leaf({1, 1})}, certificate_scope::emptied) == invalid);
+    CHECK(check(made, {leaf({1, 1})}, certificate_scope::empty_cluster) == invalid);
 }
 
 TEST_CASE("a proof of the emptied cluster counts members that no node can take now as placed") {
     world made = big_and_small();
     made.nodes[1].spec.allocatable = amounts({1});
-    CHECK(check(made, {leaf({3, 2})}, certificate_scope::emptied) == valid);
+    CHECK(check(made, {leaf({3, 2})}, certificate_scope::empty_cluster) == valid);
     made.pods[0].spec.where.unsupported = true;
     CHECK(check(made, {leaf({1})}) == valid);
-    CHECK(check(made, {leaf({1})}, certificate_scope::emptied) == invalid);
+    CHECK(check(made, {leaf({1})}, certificate_scope::empty_cluster) == invalid);
 }
 
 TEST_CASE("a split is a proof when both its branches are") {
@@ -215,7 +215,7 @@ TEST_CASE("members that must stand together are split on every domain that is le
     made.nodes[1].spec.allocatable = amounts({4});
     made.nodes[0].spec.labels = {{"rack", "l"}};
     made.nodes[1].spec.labels = {{"rack", "r"}};
-    made.gangs.front().spec.tree.keep_together(vertex_index{0}, {{{"rack"}}, 0, {}});
+    made.gangs.front().spec.tree.constrain_topology(vertex_index{0}, {{{"rack"}}, 0, {}});
     certificate::vertex racks;
     racks.leaf = false;
     racks.together = vertex_index{0};
@@ -233,7 +233,8 @@ TEST_CASE("members that must stand together are split on every domain that is le
 /// Anything that has the form of a proof, more or less.
 certificate invented(const world_state& known, gang_index which, testing::random& chance) {
     certificate made;
-    made.scope = chance.percent(70) ? certificate_scope::free_now : certificate_scope::emptied;
+    made.scope =
+        chance.percent(70) ? certificate_scope::free_now : certificate_scope::empty_cluster;
     const std::size_t classes = 1 + chance.below(3);
     std::size_t open = 1;
     for (; open > 0 && made.vertices.size() < 6; --open) {
@@ -263,14 +264,15 @@ TEST_CASE("no invented proof holds for a gang that fits") {
         testing::random chance(from.seed);
         for (const auto& [key, which] : known.gang_keys()) {
             brute_force<world_traits> now(known, which);
-            brute_force<world_traits> emptied(known, which, certificate_scope::emptied);
+            brute_force<world_traits> emptied(known, which, certificate_scope::empty_cluster);
             if (!now.enough_members() || !now.enough_supported())
                 continue;
             for (int tries = 0; tries < 20; ++tries) {
                 const certificate proof = invented(known, which, chance);
                 const bool holds = verify(known, which, proof) == valid;
                 (holds ? held : refused) += 1;
-                if (holds && (proof.scope == certificate_scope::emptied ? emptied : now).fits())
+                if (holds &&
+                    (proof.scope == certificate_scope::empty_cluster ? emptied : now).fits())
                     return "a proof holds for a gang that fits: " + key;
             }
         }

@@ -74,11 +74,11 @@ TEST_CASE("a PodGang has no total: one that needs everybody becomes minima, anot
 TEST_CASE("packing of the whole, of groups and of podgroups is in node labels") {
     gang_bundle made = gang("g", 0);
     made.gang.topology_name = "dc";
-    made.gang.tree.keep_together(muster::vertex_index{0}, levels({"zone", "rack"}, 0, 1));
+    made.gang.tree.constrain_topology(muster::vertex_index{0}, levels({"zone", "rack"}, 0, 1));
     const auto group = add(made, "instance", 0);
-    made.gang.tree.keep_together(group, levels({"zone", "rack"}, 1));
+    made.gang.tree.constrain_topology(group, levels({"zone", "rack"}, 1));
     const auto leaf = add(made, "leader", 1, 0, group);
-    made.gang.tree.keep_together(leaf, levels({"zone", "rack"}, -1, 1));
+    made.gang.tree.constrain_topology(leaf, levels({"zone", "rack"}, -1, 1));
     const written out = to_grove(made);
     CHECK(spec(out, "PodGang") ==
           json("{'topologyConstraint': {'packConstraint': {'required': 'zone', 'preferred': "
@@ -93,7 +93,7 @@ TEST_CASE("packing of the whole, of groups and of podgroups is in node labels") 
 TEST_CASE("subgroups that are not packed, and those of subgroups, are lost") {
     gang_bundle made = gang("g", 0);
     const auto outer = add(made, "outer", 0);
-    made.gang.tree.keep_together(outer, levels({"zone"}, 0));
+    made.gang.tree.constrain_topology(outer, levels({"zone"}, 0));
     const auto inner = add(made, "inner", 0, 0, outer);
     add(made, "a", 1, 1, inner);
     const written out = to_grove(made);

@@ -80,10 +80,10 @@ TEST_CASE("groups of a PodGang come before podgroups, and need all of theirs") {
     made.gang.origin = target::grove;
     made.gang.queue = "team";
     made.gang.topology_name = "dc";
-    made.gang.tree.keep_together(muster::vertex_index{0}, levels({"zone", "rack"}, 0, 1));
+    made.gang.tree.constrain_topology(muster::vertex_index{0}, levels({"zone", "rack"}, 0, 1));
     add(made, "first", 1);
     const auto group = add(made, "ml-0-inst-0", 0);
-    made.gang.tree.keep_together(group, levels({"zone", "rack"}, 1));
+    made.gang.tree.constrain_topology(group, levels({"zone", "rack"}, 1));
     add(made, "ml-0-inst-0-leader", 1, 0, group);
     add(made, "ml-0-inst-0-worker", 3, 0, group);
     const written out = to_kai(made);
@@ -103,10 +103,10 @@ TEST_CASE("groups of a PodGang come before podgroups, and need all of theirs") {
 
 TEST_CASE("levels need the name of a Topology: of a PodGang an error, else a loss or an option") {
     gang_bundle made = pod_gang();
-    made.gang.tree.keep_together(muster::vertex_index{0}, levels({"rack"}, 0));
+    made.gang.tree.constrain_topology(muster::vertex_index{0}, levels({"rack"}, 0));
     CHECK(violations(to_kai(made)).find("grove.io/topology-name") != std::string::npos);
     made = gang("g", 1);
-    made.gang.tree.keep_together(muster::vertex_index{0}, levels({"zone", "rack"}, 0, 1));
+    made.gang.tree.constrain_topology(muster::vertex_index{0}, levels({"zone", "rack"}, 0, 1));
     CHECK(losses(to_kai(made)) == "topology-required topology-preferred");
     CHECK(violations(to_kai(made)) == "");
     write_options named;

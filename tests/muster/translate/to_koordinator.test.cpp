@@ -118,26 +118,26 @@ TEST_CASE("Koordinator gathers by layers, one rule for each PodGroup") {
     const std::vector<std::string> known{"topology.kubernetes.io/block",
                                          "topology.kubernetes.io/rack", "kubernetes.io/hostname"};
     gang_bundle made = gang("g", 2);
-    made.gang.tree.keep_together(muster::vertex_index{0}, levels(known, 1));
+    made.gang.tree.constrain_topology(muster::vertex_index{0}, levels(known, 1));
     CHECK(note(to_koordinator(made), 0, "network-topology-spec") ==
           "{\"gatherStrategy\":[{\"layer\":\"rackLayer\",\"strategy\":\"MustGather\"}]}");
     CHECK(losses(to_koordinator(made)) == "");
-    made.gang.tree.keep_together(muster::vertex_index{0}, levels(known, -1, 2));
+    made.gang.tree.constrain_topology(muster::vertex_index{0}, levels(known, -1, 2));
     CHECK(note(to_koordinator(made), 0, "network-topology-spec") ==
           "{\"gatherStrategy\":[{\"layer\":\"hostLayer\",\"strategy\":\"PreferGather\"}]}");
-    made.gang.tree.keep_together(muster::vertex_index{0}, levels(known, 0, 2));
+    made.gang.tree.constrain_topology(muster::vertex_index{0}, levels(known, 0, 2));
     CHECK(losses(to_koordinator(made)) == "topology-preferred");
 }
 
 TEST_CASE("a required level that is no layer of Koordinator's is an error of a PodGang") {
     gang_bundle made = pod_gang();
-    made.gang.tree.keep_together(muster::vertex_index{1}, levels({"a", "b"}, 0, 1));
+    made.gang.tree.constrain_topology(muster::vertex_index{1}, levels({"a", "b"}, 0, 1));
     CHECK(violations(to_koordinator(made)).find("packConstraint.required") != std::string::npos);
-    made.gang.tree.keep_together(muster::vertex_index{1}, levels({"a", "b"}, -1, 1));
+    made.gang.tree.constrain_topology(muster::vertex_index{1}, levels({"a", "b"}, -1, 1));
     CHECK(violations(to_koordinator(made)) == "");
     CHECK(losses(to_koordinator(made)) == "topology-preferred");
     made.gang.origin.reset();
-    made.gang.tree.keep_together(muster::vertex_index{1}, levels({"a", "b"}, 0));
+    made.gang.tree.constrain_topology(muster::vertex_index{1}, levels({"a", "b"}, 0));
     CHECK(violations(to_koordinator(made)) == "");
     CHECK(losses(to_koordinator(made)) == "topology-required");
 }
@@ -146,7 +146,7 @@ TEST_CASE("groups of a PodGang that are packed are an error for Koordinator") {
     gang_bundle made = gang("ml-0", 0);
     made.gang.origin = target::grove;
     const auto group = add(made, "instance", 0);
-    made.gang.tree.keep_together(group, levels({"kubernetes.io/hostname"}, 0));
+    made.gang.tree.constrain_topology(group, levels({"kubernetes.io/hostname"}, 0));
     add(made, "a", 1, 1, group);
     CHECK(violations(to_koordinator(made)).find("topologyConstraintGroupConfigs") !=
           std::string::npos);

@@ -124,7 +124,7 @@ TEST_CASE("a podgroup that needs nobody needs one on Volcano") {
 
 TEST_CASE("Grove's backend for Volcano refuses topology, others lose it") {
     gang_bundle made = pod_gang();
-    made.gang.tree.keep_together(muster::vertex_index{1}, levels({"rack"}, 0));
+    made.gang.tree.constrain_topology(muster::vertex_index{1}, levels({"rack"}, 0));
     CHECK(violations(to_volcano(made)).find("spec.topologyConstraint") != std::string::npos);
     made.gang.origin.reset();
     CHECK(violations(to_volcano(made)) == "");

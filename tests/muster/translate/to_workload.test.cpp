@@ -147,7 +147,7 @@ TEST_CASE("names of pod groups are DNS labels") {
 
 TEST_CASE("a required level is one topology key since 1.36, a preferred one is lost") {
     gang_bundle made = gang("g", 2);
-    made.gang.tree.keep_together(muster::vertex_index{0}, levels({"zone", "rack"}, 0, 1));
+    made.gang.tree.constrain_topology(muster::vertex_index{0}, levels({"zone", "rack"}, 0, 1));
     CHECK(losses(to_workload(v1_35, made)) == "topology-required topology-preferred");
     for (const auto version : {v1_36, v1_37}) {
         const written out = to_workload(version, made);
@@ -166,7 +166,7 @@ TEST_CASE("a required level is one topology key since 1.36, a preferred one is l
 
 TEST_CASE("roles that are to share a domain share the level only, when they part") {
     gang_bundle made = master_and_workers();
-    made.gang.tree.keep_together(muster::vertex_index{0}, levels({"zone"}, 0));
+    made.gang.tree.constrain_topology(muster::vertex_index{0}, levels({"zone"}, 0));
     const written out = to_workload(v1_37, made);
     CHECK(losses(out) == "all-or-nothing topology-required");
     CHECK(spec(out, "PodGroup", 1).at("schedulingConstraints").at("topology").at(0).at("key") ==
@@ -175,7 +175,7 @@ TEST_CASE("roles that are to share a domain share the level only, when they part
 
 TEST_CASE("Grove's backend for 1.36 refuses topology") {
     gang_bundle made = pod_gang();
-    made.gang.tree.keep_together(muster::vertex_index{0}, levels({"zone"}, 0));
+    made.gang.tree.constrain_topology(muster::vertex_index{0}, levels({"zone"}, 0));
     CHECK(violations(to_workload(v1_36, made)).find("spec.topologyConstraint") !=
           std::string::npos);
     CHECK(violations(to_workload(v1_37, made)) == "");
@@ -221,9 +221,9 @@ TEST_CASE("in 1.37 a PodGang is a CompositePodGroup of all its podgroups, withou
 
 TEST_CASE("1.37 has k of n groups, and topology for each of them") {
     gang_bundle made = gang("g", 0);
-    made.gang.tree.keep_together(muster::vertex_index{0}, levels({"zone", "rack"}, 0));
+    made.gang.tree.constrain_topology(muster::vertex_index{0}, levels({"zone", "rack"}, 0));
     const auto outer = add(made, "outer", 0);
-    made.gang.tree.keep_together(outer, levels({"zone", "rack"}, 1));
+    made.gang.tree.constrain_topology(outer, levels({"zone", "rack"}, 1));
     made.gang.tree.require_subgroups(outer, 1);
     add(made, "a", 2, 2, outer);
     add(made, "b", 3, 3, outer);

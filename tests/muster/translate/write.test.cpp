@@ -152,15 +152,15 @@ TEST_CASE("a part of a GPU is KAI's to give, also to the pods of a PodGang") {
 TEST_CASE("topology is KAI's, Grove's, Koordinator's in layers, and Kubernetes' if required") {
     gang_bundle made = plain();
     made.gang.topology_name = "dc";
-    made.gang.tree.keep_together(muster::vertex_index{0},
-                                 levels({"topology.kubernetes.io/rack"}, 0));
+    made.gang.tree.constrain_topology(muster::vertex_index{0},
+                                      levels({"topology.kubernetes.io/rack"}, 0));
     CHECK(losers(made, loss_kind::topology_required) ==
           "t9k ack-1.30 ack-1.31 scheduler-plugins volcano workload-1.35");
-    made.gang.tree.keep_together(muster::vertex_index{0},
-                                 levels({"topology.kubernetes.io/rack"}, -1, 0));
+    made.gang.tree.constrain_topology(muster::vertex_index{0},
+                                      levels({"topology.kubernetes.io/rack"}, -1, 0));
     CHECK(losers(made, loss_kind::topology_preferred) ==
           "t9k ack-1.30 ack-1.31 scheduler-plugins volcano " + std::string(workloads));
-    made.gang.tree.keep_together(muster::vertex_index{0}, levels({"row"}, 0));
+    made.gang.tree.constrain_topology(muster::vertex_index{0}, levels({"row"}, 0));
     CHECK(losers(made, loss_kind::topology_required) ==
           "t9k ack-1.30 ack-1.31 scheduler-plugins volcano koordinator workload-1.35");
 }
@@ -190,7 +190,7 @@ TEST_CASE("nothing of ours is written into a target's objects") {
     made.gang.priority = {50, "high"};
     made.gang.wait_seconds = 5;
     made.gang.preemptible = true;
-    made.gang.tree.keep_together(muster::vertex_index{0}, levels({"rack"}, 0));
+    made.gang.tree.constrain_topology(muster::vertex_index{0}, levels({"rack"}, 0));
     for (const auto& to : targets)
         for (const auto& each : write(to.first, made).objects)
             CHECK_MESSAGE(boost::json::serialize(each).find("muster") == std::string::npos,
@@ -287,7 +287,7 @@ TEST_CASE("of a gang all is named that no plain pod says") {
     asked.wait_seconds = 30;
     asked.min_resources = json("{'cpu': '3'}").as_object();
     asked.topology_name = "dc";
-    asked.tree.keep_together(muster::vertex_index{0}, levels({"zone", "rack"}, 0, 1));
+    asked.tree.constrain_topology(muster::vertex_index{0}, levels({"zone", "rack"}, 0, 1));
     asked.own_words.push_back({gang_api::kai, loss_kind::lifecycle, "schedulingBackoff", 1});
     const std::string all = "total-minimum role-minima queue priority preemptibility timeout "
                             "min-resources topology-required topology-preferred lifecycle";

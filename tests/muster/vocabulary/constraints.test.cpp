@@ -26,18 +26,20 @@ node<1> tainted(const char* key, taint_effect effect = taint_effect::no_schedule
 }
 
 TEST_CASE("a pod without constraints stands anywhere but on a cordoned or tainted node") {
-    CHECK(obstacles(constraints{}, node<1>{}) == obstacle_none);
+    CHECK(failed_filters(constraints{}, node<1>{}) == node_filter_none);
     node<1> cordoned;
     cordoned.unschedulable = true;
-    CHECK(obstacles(constraints{}, cordoned) == obstacle_cordon);
-    CHECK(obstacles(constraints{}, tainted("gpu")) == obstacle_taint);
-    CHECK(obstacles(constraints{}, tainted("gpu", taint_effect::no_execute)) == obstacle_taint);
+    CHECK(failed_filters(constraints{}, cordoned) == node_filter_cordon);
+    CHECK(failed_filters(constraints{}, tainted("gpu")) == node_filter_taint);
+    CHECK(failed_filters(constraints{}, tainted("gpu", taint_effect::no_execute)) ==
+          node_filter_taint);
 }
 
 TEST_CASE("taints of a node's condition and its cordon are told from the others") {
-    CHECK(obstacles(constraints{}, tainted("node.kubernetes.io/not-ready")) ==
-          obstacle_condition_taint);
-    CHECK(obstacles(constraints{}, tainted("node.kubernetes.io/unschedulable")) == obstacle_cordon);
+    CHECK(failed_filters(constraints{}, tainted("node.kubernetes.io/not-ready")) ==
+          node_filter_condition_taint);
+    CHECK(failed_filters(constraints{}, tainted("node.kubernetes.io/unschedulable")) ==
+          node_filter_cordon);
 }
 
 TEST_CASE("every obstacle that is there is named") {
@@ -46,8 +48,8 @@ TEST_CASE("every obstacle that is there is named") {
     target.unschedulable = true;
     constraints of;
     of.selector.requirements.push_back(is("zone", "a"));
-    CHECK(obstacles(of, target) ==
-          (obstacle_selector | obstacle_taint | obstacle_condition_taint | obstacle_cordon));
+    CHECK(failed_filters(of, target) == (node_filter_selector | node_filter_taint |
+                                         node_filter_condition_taint | node_filter_cordon));
 }
 
 TEST_CASE("who tolerates the cordon's taint may stand on a cordoned node") {
@@ -55,39 +57,39 @@ TEST_CASE("who tolerates the cordon's taint may stand on a cordoned node") {
     cordoned.unschedulable = true;
     constraints of;
     of.tolerations.push_back({"node.kubernetes.io/unschedulable", {}, {}});
-    CHECK(obstacles(of, cordoned) == obstacle_none);
+    CHECK(failed_filters(of, cordoned) == node_filter_none);
     of.tolerations = {{"gpu", {}, {}}};
-    CHECK(obstacles(of, cordoned) == obstacle_cordon);
+    CHECK(failed_filters(of, cordoned) == node_filter_cordon);
 }
 
 TEST_CASE("node selector and one term of the required affinity must both match") {
     constraints of;
     of.selector.requirements.push_back(is("zone", "a"));
     of.affinity = {{{{is("disk", "ssd")}}, {}}, {{{is("disk", "nvme")}}, {}}};
-    CHECK(obstacles(of, labelled({{"zone", "a"}, {"disk", "nvme"}})) == obstacle_none);
-    CHECK(obstacles(of, labelled({{"zone", "a"}, {"disk", "hdd"}})) == obstacle_selector);
-    CHECK(obstacles(of, labelled({{"zone", "b"}, {"disk", "ssd"}})) == obstacle_selector);
+    CHECK(failed_filters(of, labelled({{"zone", "a"}, {"disk", "nvme"}})) == node_filter_none);
+    CHECK(failed_filters(of, labelled({{"zone", "a"}, {"disk", "hdd"}})) == node_filter_selector);
+    CHECK(failed_filters(of, labelled({{"zone", "b"}, {"disk", "ssd"}})) == node_filter_selector);
 }
 
 TEST_CASE("a required affinity without terms, or with an empty one, matches no node") {
     constraints of;
     of.affinity.emplace();
-    CHECK(obstacles(of, node<1>{}) == obstacle_selector);
+    CHECK(failed_filters(of, node<1>{}) == node_filter_selector);
     of.affinity->push_back({});
-    CHECK(obstacles(of, node<1>{}) == obstacle_selector);
+    CHECK(failed_filters(of, node<1>{}) == node_filter_selector);
 }
 
 TEST_CASE("a node must reach every volume, and unbound volumes are a separate obstacle") {
     constraints of;
     of.volumes.push_back({{{{{is("zone", "a")}}, {}}, {{{is("zone", "b")}}, {}}}, true});
-    CHECK(obstacles(of, labelled({{"zone", "b"}})) == obstacle_none);
-    CHECK(obstacles(of, labelled({{"zone", "c"}})) == obstacle_volume);
+    CHECK(failed_filters(of, labelled({{"zone", "b"}})) == node_filter_none);
+    CHECK(failed_filters(of, labelled({{"zone", "c"}})) == node_filter_volume);
     of.volumes.push_back({{{{{is("disk", "ssd")}}, {}}}, false});
-    CHECK(obstacles(of, labelled({{"zone", "b"}})) == obstacle_unbound_volume);
-    CHECK(obstacles(of, node<1>{}) == (obstacle_volume | obstacle_unbound_volume));
-    CHECK(obstacles(of, labelled({{"zone", "a"}, {"disk", "ssd"}})) == obstacle_none);
+    CHECK(failed_filters(of, labelled({{"zone", "b"}})) == node_filter_unbound_volume);
+    CHECK(failed_filters(of, node<1>{}) == (node_filter_volume | node_filter_unbound_volume));
+    CHECK(failed_filters(of, labelled({{"zone", "a"}, {"disk", "ssd"}})) == node_filter_none);
     of.volumes.push_back({{}, true});
-    CHECK(obstacles(of, labelled({{"zone", "a"}, {"disk", "ssd"}})) == obstacle_volume);
+    CHECK(failed_filters(of, labelled({{"zone", "a"}, {"disk", "ssd"}})) == node_filter_volume);
 }
 
 TEST_CASE("unsupported constraints and volumes that are not ready hold a pod") {
@@ -113,12 +115,12 @@ TEST_CASE("a preference never keeps a pod off a node") {
     constraints of;
     of.preferred.push_back({50, {{{is("zone", "a")}}, {}}});
     of.preferred.push_back({7, {{{is("disk", "ssd")}}, {}}});
-    CHECK(obstacles(of, node<1>{}) == obstacle_none);
+    CHECK(failed_filters(of, node<1>{}) == node_filter_none);
     CHECK(preference(of, node<1>{}) == 0);
     CHECK(preference(of, labelled({{"zone", "a"}})) == 50);
     CHECK(preference(of, labelled({{"zone", "a"}, {"disk", "ssd"}})) == 57);
     const node<1> avoided = tainted("old", taint_effect::prefer_no_schedule);
-    CHECK(obstacles(of, avoided) == obstacle_none);
+    CHECK(failed_filters(of, avoided) == node_filter_none);
     CHECK(preference(of, avoided) == -100);
     of.tolerations.push_back({});
     CHECK(preference(of, avoided) == 0);

@@ -30,9 +30,9 @@ TEST_CASE("claims are compatible if each of the one is with each of the other") 
 }
 
 TEST_CASE("of pods with the same port a node takes one, of pods without claims all") {
-    CHECK(most_beside_itself(web, 7) == 1);
-    CHECK(most_beside_itself(web, 0) == 0);
-    CHECK(most_beside_itself({}, 7) == 7);
+    CHECK(max_beside_itself(web, 7) == 1);
+    CHECK(max_beside_itself(web, 0) == 0);
+    CHECK(max_beside_itself({}, 7) == 7);
 }
 
 TEST_CASE("a node admits claims that are compatible with all claims on it") {

@@ -45,8 +45,8 @@ struct waiting_gang {
         gang = known.find_gang("g")->index;
     }
     void could_start(bool could) {
-        standing last;
-        last.known = true;
+        last_verdict last;
+        last.is_known = true;
         last.kind = answer::waiting;
         last.could_start = could;
         known.answered(gang, last);

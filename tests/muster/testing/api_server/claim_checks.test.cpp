@@ -93,8 +93,8 @@ TEST_CASE("a claim that is not bound may only get a class and a volume") {
 }
 
 TEST_CASE("a bound claim may grow if its class allows it") {
-    with_bound_claim firm;
-    const answer refused = firm.resize("2Gi");
+    with_bound_claim non_preemptible;
+    const answer refused = non_preemptible.resize("2Gi");
     CHECK(verdict(refused) == "403 Forbidden");
     CHECK(text_at(refused.body, {"message"}) ==
           "persistentvolumeclaims \"c\" is forbidden: only dynamically provisioned pvc can be "

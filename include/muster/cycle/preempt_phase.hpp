@@ -11,9 +11,9 @@
 #include <muster/base/ranges.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/cycle/any_policy.hpp>
+#include <muster/cycle/cycle_context.hpp>
 #include <muster/cycle/decision.hpp>
 #include <muster/cycle/decision_notes.hpp>
-#include <muster/cycle/engine.hpp>
 #include <muster/cycle/fair_shares.hpp>
 #include <muster/plan/plan.hpp>
 #include <muster/problem/affinity_members.hpp>
@@ -28,16 +28,16 @@ namespace detail {
 /// that wait for room or quota are nominated to the room of other pods, as far as the policy
 /// allows: of pods that are moved if that suffices, else of pods that are evicted.
 template<class Traits>
-class eviction_pass {
+class preempt_phase {
 public:
-    eviction_pass(cluster_state<Traits>& known, std::int64_t now, const any_policy<Traits>& how,
-                  budget limit, cycle_result& result, engine<Traits>& kept)
-        : known_(&known),
+    preempt_phase(cluster_state<Traits>& cluster, std::int64_t now, const any_policy<Traits>& how,
+                  budget limit, cycle_result& result, cycle_context<Traits>& kept)
+        : cluster_(&cluster),
           now_(now),
           how_(&how),
           limit_(limit),
           result_(&result),
-          kept_(&kept),
+          context_(&kept),
           noted_(result.decisions.size()) {}
 
     /// Returns true if all gangs were tried and none started, so the next cycle need not run this
@@ -45,20 +45,21 @@ public:
     [[nodiscard]] bool run(bool spare_work) {
         if (how_->victims.spares_all() && how_->consolidation.spares_all())
             keep_those_with_terms();
-        if (how_->victims.by_fair_share() && !kept_->waiting.empty())
-            due_.reckon(*known_);
-        const bool same = kept_->refusals.begin(*known_, how_->victims, how_->consolidation,
-                                                due_.all(), kept_->asking.take_standing_changed());
+        if (how_->victims.by_fair_share() && !context_->waiting.empty())
+            due_.reckon(*cluster_);
+        const bool same =
+            context_->refusals.begin(*cluster_, how_->victims, how_->consolidation, due_.all(),
+                                     context_->pending.take_placeable_changed());
         if (!same || result_->counters.pods_placed > 0 || !spare_work)
-            kept_->candidates.forget();
-        spare_work_ = spare_work && known_->reservations().empty();
+            context_->candidates.forget();
+        spare_work_ = spare_work && cluster_->reservations().empty();
         std::int64_t left = limit_.per_cycle;
         bool rest = true;
         std::optional<std::int64_t> look_again;
-        for (const turn& each : kept_->waiting) {
+        for (const turn& each : context_->waiting) {
             if (spare_work_ && !each.asked && !each.for_surplus &&
-                kept_->refusals.holds(*known_, each.gang, limit_.per_gang, now_)) {
-                look_again = sooner(look_again, kept_->refusals.again(each.gang));
+                context_->refusals.holds(*cluster_, each.gang, limit_.per_gang, now_)) {
+                look_again = sooner(look_again, context_->refusals.again(each.gang));
                 continue;
             }
             const bool whole = left >= limit_.per_gang;
@@ -67,19 +68,19 @@ public:
             const auto again = sooner(moves_again_, evicts_again_);
             look_again = sooner(look_again, again);
             if (starts) {
-                kept_->refusals.something_happened();
+                context_->refusals.something_happened();
             } else if (whole && !each.for_surplus) {
-                kept_->refusals.refused(*known_, each.gang, limit_.per_gang, again);
+                context_->refusals.refused(*cluster_, each.gang, limit_.per_gang, again);
             }
             if (left <= 0) {
                 rest = false;
                 break;
             }
         }
-        kept_->waiting.clear();
-        known_->victims_seen(look_again);
+        context_->waiting.clear();
+        cluster_->victims_seen(look_again);
         if (result_->decisions.size() > noted_)
-            order_by_visits(*result_, kept_->made);
+            order_by_visits(*result_, context_->made);
         return rest;
     }
 
@@ -93,11 +94,11 @@ private:
     /// started in this cycle may now satisfy their terms. O(waiting members); O(1) if no pod has
     /// terms.
     void keep_those_with_terms() {
-        if (!known_->population().in_use())
-            return kept_->waiting.clear();
-        erase_if(kept_->waiting, [&](const turn& each) {
-            return detail::none_of((*known_)[each.gang].members, [&](pod_index member) {
-                return terms_bear_on(*known_, member);
+        if (!cluster_->population().in_use())
+            return context_->waiting.clear();
+        erase_if(context_->waiting, [&](const turn& each) {
+            return detail::none_of((*cluster_)[each.gang].members, [&](pod_index member) {
+                return terms_bear_on(*cluster_, member);
             });
         });
     }
@@ -108,43 +109,44 @@ private:
             return true;
         if (!made)
             return false;
-        const standing& before =
-            kept_->made[static_cast<std::size_t>(made - result_->decisions.data())].before;
-        return !before.known || before.kind != made->outcome.kind ||
+        const last_verdict& before =
+            context_->made[static_cast<std::size_t>(made - result_->decisions.data())].before;
+        return !before.is_known || before.kind != made->outcome.kind ||
                before.at != made->outcome.at || !made->placements.empty();
     }
 
     bool ask(const turn& which, std::int64_t& left) {
         moves_again_.reset();
         evicts_again_.reset();
-        if (!(*known_)[which.gang].spec.may_preempt)
+        if (!(*cluster_)[which.gang].spec.may_preempt)
             return false;
-        told_ = is_told(decision_of(*result_, kept_->made, noted_, which.visit));
+        told_ = is_told(decision_of(*result_, context_->made, noted_, which.visit));
         const std::int64_t given = std::min(left, limit_.per_gang);
         std::int64_t steps = given;
         // What is kept for itself is no hindrance to it.
-        const auto& reservations = known_->reservations();
+        const auto& reservations = cluster_->reservations();
         const auto own = static_cast<std::size_t>(
             detail::find(reservations, which.gang,
                          [](const auto& each) { return each.owner.index; }) -
             reservations.begin());
         const bool has_own = own < reservations.size();
         if (has_own) {
-            known_->suspend_reservation(own);
-            kept_->candidates.forget();
+            cluster_->suspend_reservation(own);
+            context_->candidates.forget();
         }
         const bool starts = move(which, steps) || evict(which, steps);
         if (has_own) {
-            known_->resume_reservation(own);
-            kept_->candidates.forget();
+            cluster_->resume_reservation(own);
+            context_->candidates.forget();
             if (starts)
-                known_->drop_reservation(which.gang);
+                cluster_->drop_reservation(which.gang);
         }
         left -= given - steps;
         result_->counters.search_steps += given - steps;
-        if (!how_->victims.is_none() && !starts && !which.for_surplus && kept_->evicting.short_of())
-            if (decision* made = decision_of(*result_, kept_->made, noted_, which.visit))
-                made->short_after_evictions = kept_->evicting.short_of();
+        if (!how_->victims.is_none() && !starts && !which.for_surplus &&
+            context_->preempting.short_of())
+            if (decision* made = decision_of(*result_, context_->made, noted_, which.visit))
+                made->short_after_evictions = context_->preempting.short_of();
         return starts;
     }
 
@@ -152,14 +154,14 @@ private:
         const any_consolidation_rule& rule = how_->consolidation;
         if (rule.is_none() || (which.for_surplus && !rule.for_surplus()))
             return false;
-        const bool starts = kept_->moving.start(*known_, which.gang, rule, now_, *kept_->journal,
-                                                kept_->finder, kept_->placing, kept_->deciding,
-                                                kept_->candidates, steps, which.for_surplus);
-        moves_again_ = kept_->moving.next_change();
+        const bool starts = context_->moving.start(
+            *cluster_, which.gang, rule, now_, *context_->journal, context_->finder,
+            context_->placing, context_->deciding, context_->candidates, steps, which.for_surplus);
+        moves_again_ = context_->moving.next_change();
         evicts_again_.reset();
         if (!starts)
             return false;
-        nominate(which, kept_->moving.moves(), rule.kept_until(now_));
+        nominate(which, context_->moving.moves(), rule.kept_until(now_));
         return true;
     }
 
@@ -167,13 +169,13 @@ private:
         const any_victim_rule& rule = how_->victims;
         if (rule.is_none() || (which.for_surplus && !rule.for_surplus()))
             return false;
-        const eviction_request<Traits::width> asked{
+        const preempt_request<Traits::width> asked{
             due_.all().empty() ? nullptr : &due_.all(), which.for_surplus, !told_,
-            which.for_surplus ? nullptr : kept_->least_use(*known_, which.gang)};
-        const bool starts =
-            kept_->evicting.start(*known_, which.gang, rule, now_, *kept_->journal, kept_->finder,
-                                  kept_->placing, kept_->deciding, kept_->candidates, steps, asked);
-        evicts_again_ = kept_->evicting.next_change();
+            which.for_surplus ? nullptr : context_->least_use(*cluster_, which.gang)};
+        const bool starts = context_->preempting.start(
+            *cluster_, which.gang, rule, now_, *context_->journal, context_->finder,
+            context_->placing, context_->deciding, context_->candidates, steps, asked);
+        evicts_again_ = context_->preempting.next_change();
         if (!starts)
             return false;
         nominate(which, {}, std::nullopt);
@@ -184,15 +186,15 @@ private:
     /// of moved pods come first.
     void nominate(const turn& which, std::span<const placement> moves,
                   std::optional<std::int64_t> kept_until) {
-        plan<Traits::width>& journal = *kept_->journal;
-        decision* made = decision_of(*result_, kept_->made, noted_, which.visit);
+        plan<Traits::width>& journal = *context_->journal;
+        decision* made = decision_of(*result_, context_->made, noted_, which.visit);
         // Placements that need no eviction keep their own decision.
         if (!made || !made->placements.empty()) {
             result_->add(which.gang, {}, {});
-            kept_->made.push_back({which.visit, (*known_)[which.gang].last});
+            context_->made.push_back({which.visit, (*cluster_)[which.gang].last});
             made = &result_->decisions.back();
         }
-        kept_->deciding.recycle(made->outcome.proof);
+        context_->deciding.recycle(made->outcome.proof);
         made->outcome = {};
         made->outcome.kind = answer::admitted;
         const auto placements = std::span(journal.placements()).subspan(moves.size());
@@ -200,34 +202,34 @@ private:
         result_->counters.pods_nominated += placements.size();
         result_->counters.pods_evicted += journal.evictions().size();
         result_->counters.pods_moved += moves.size();
-        known_->nominate_members(which.gang, placements);
+        cluster_->nominate_members(which.gang, placements);
         if (moves.empty())
             note_candidates(which.gang, placements);
         else
-            kept_->candidates.forget();
+            context_->candidates.forget();
         if (moves.empty())
             for (const pod_index pod : journal.evictions())
-                known_->told_to_go(pod);
+                cluster_->mark_evicted(pod);
         journal.commit_nominated();
-        known_->told_to_move(moves, kept_until);
-        known_->answered(which.gang, standing_after(*known_, made->outcome));
+        cluster_->mark_migrating(moves, kept_until);
+        cluster_->answered(which.gang, last_verdict_after(*cluster_, made->outcome));
     }
 
     /// Evicted pods stay charged until they have left, so their gangs stay candidates.
     void note_candidates(gang_index which, std::span<const placement> placements) {
-        kept_->candidates.note_nominated(which);
+        context_->candidates.note_nominated(which);
         for (const auto& [pod, node] : placements)
-            kept_->candidates.note_free(node);
-        for (const pod_index pod : kept_->journal->evictions())
-            kept_->candidates.note_free(*(*known_)[pod].node);
+            context_->candidates.note_free(node);
+        for (const pod_index pod : context_->journal->evictions())
+            context_->candidates.note_free(*(*cluster_)[pod].node);
     }
 
-    cluster_state<Traits>* known_;
+    cluster_state<Traits>* cluster_;
     std::int64_t now_;
     const any_policy<Traits>* how_;
     budget limit_;
     cycle_result* result_;
-    engine<Traits>* kept_;
+    cycle_context<Traits>* context_;
     fair_shares<Traits> due_;
     /// The time from which time-dependent rules may allow more moves for the gang tried last.
     std::optional<std::int64_t> moves_again_;
@@ -240,9 +242,9 @@ private:
 };
 
 template<class Traits>
-bool make_room(cluster_state<Traits>& known, std::int64_t now, const any_policy<Traits>& how,
-               budget limit, cycle_result& result, engine<Traits>& kept, bool spare_work) {
-    return eviction_pass<Traits>(known, now, how, limit, result, kept).run(spare_work);
+bool make_room(cluster_state<Traits>& cluster, std::int64_t now, const any_policy<Traits>& how,
+               budget limit, cycle_result& result, cycle_context<Traits>& kept, bool spare_work) {
+    return preempt_phase<Traits>(cluster, now, how, limit, result, kept).run(spare_work);
 }
 
 } // namespace detail

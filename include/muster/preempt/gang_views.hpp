@@ -13,17 +13,17 @@ inline namespace v0_1 {
 
 /// How a rule sees a gang, apart from what depends on time or on the other side. O(1).
 template<class Traits>
-[[nodiscard]] contender contender_of(const cluster_state<Traits>& known, gang_index which) {
-    const auto& group = known[which];
-    contender side;
+[[nodiscard]] gang_view gang_view_of(const cluster_state<Traits>& cluster, gang_index which) {
+    const auto& group = cluster[which];
+    gang_view side;
     side.queue = group.queue;
     if (group.queue) {
-        const auto& queue = known[*group.queue];
+        const auto& queue = cluster[*group.queue];
         side.queue_priority = queue.spec.priority;
         side.queue_preemptible = queue.present && queue.spec.preemptible;
-        side.from_own = queue.spec.from_own;
-        side.from_others = queue.spec.from_others;
-        side.from_others_to_borrow = queue.spec.from_others_to_borrow;
+        side.within_queue = queue.spec.within_queue;
+        side.within_cohort = queue.spec.within_cohort;
+        side.borrow_within_cohort = queue.spec.borrow_within_cohort;
     }
     side.preemptible = group.spec.preemptible;
     side.priority = group.spec.priority;
@@ -35,17 +35,17 @@ template<class Traits>
 /// as its queues say: in its own queue the nearest above that says so, else from the one below
 /// which both queues part. O(depth²).
 template<class Traits>
-[[nodiscard]] std::optional<std::int64_t> min_runtime_of(const cluster_state<Traits>& known,
+[[nodiscard]] std::optional<std::int64_t> min_runtime_of(const cluster_state<Traits>& cluster,
                                                          std::optional<queue_index> of,
                                                          std::optional<queue_index> by) {
-    const auto& queues = known.accounts().queues();
+    const auto& queues = cluster.accounts().queues();
     const bool own = of == by;
     auto from = of;
     if (!own && by)
         for (auto at = of; at && !queues.within(*by, *at); at = queues.parent(*at))
             from = at;
     for (auto at = from; at; at = queues.parent(*at)) {
-        const auto& spec = known[*at].spec;
+        const auto& spec = cluster[*at].spec;
         if (const auto& said = own ? spec.preempt_min_runtime : spec.reclaim_min_runtime)
             return said;
     }
@@ -54,10 +54,10 @@ template<class Traits>
 
 /// How many queues stand above both. O(depth²).
 template<class Traits>
-[[nodiscard]] std::int64_t queues_in_common(const cluster_state<Traits>& known,
+[[nodiscard]] std::int64_t queues_in_common(const cluster_state<Traits>& cluster,
                                             std::optional<queue_index> one,
                                             std::optional<queue_index> other) {
-    const auto& queues = known.accounts().queues();
+    const auto& queues = cluster.accounts().queues();
     std::int64_t count = 0;
     if (one && other)
         for (auto at = queues.parent(*one); at; at = queues.parent(*at))

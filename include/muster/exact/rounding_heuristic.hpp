@@ -8,7 +8,7 @@
 
 #include <muster/base/checked.hpp>
 #include <muster/base/sequence.hpp>
-#include <muster/exact/search_box.hpp>
+#include <muster/exact/branch_bounds.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -24,9 +24,9 @@ namespace detail {
 /// share of the weight to spare. Then a beam search over further exchanges keeps the mixes that
 /// lack least.
 template<std::size_t Width>
-class pattern_repair {
+class rounding_heuristic {
 public:
-    using box = search_box<Width>;
+    using box = branch_bounds<Width>;
     using pattern = typename box::pattern;
 
     /// A selection, and its share of the mix in parts of `whole`.
@@ -44,15 +44,15 @@ public:
     };
 
     static constexpr std::size_t beam = 12;
-    static constexpr std::size_t deepest = 6;
+    static constexpr std::size_t max_depth = 6;
     static constexpr std::size_t passes = 6;
 
     /// `selected` are the heaviest patterns, `excess` is what they carry less what is needed, per
     /// class. True when shares were found with which it is nowhere negative.
-    [[nodiscard]] bool mend(const box& nodes, const sequence<pattern>& selected,
-                            const sequence<ingredient>& mix,
-                            const detail::sequence<std::int64_t>& weights,
-                            const detail::sequence<std::int64_t>& excess, std::int64_t& steps) {
+    [[nodiscard]] bool run(const box& nodes, const sequence<pattern>& selected,
+                           const sequence<ingredient>& mix,
+                           const detail::sequence<std::int64_t>& weights,
+                           const detail::sequence<std::int64_t>& excess, std::int64_t& steps) {
         classes_ = excess.size();
         int128 spare = 0;
         int128 reach = 0;
@@ -71,7 +71,7 @@ public:
         excess_ = excess;
         spare_ = static_cast<std::int64_t>(spare);
         collect(nodes, selected, weights, steps);
-        blend(mix, steps);
+        mix_patterns(mix, steps);
         lacking_ = lack(excess_.data());
         for (std::size_t pass = 0; pass < passes && lacking_ > 0 && steps >= 0; ++pass)
             if (!improve(steps))
@@ -79,7 +79,7 @@ public:
         return lacking_ == 0 || search(steps);
     }
 
-    /// After `mend`: the shares, those of one part after one another.
+    /// After `run`: the shares, those of one part after one another.
     [[nodiscard]] const sequence<share>& shares(const box& nodes,
                                                 const sequence<pattern>& selected) {
         made_.clear();
@@ -180,11 +180,11 @@ private:
     }
 
     /// Turns from the heaviest patterns to the mix, as near as whole nodes allow.
-    void blend(const sequence<ingredient>& mix, std::int64_t& steps) {
+    void mix_patterns(const sequence<ingredient>& mix, std::int64_t& steps) {
         if (mix.size() < 2)
             return;
         errors_.assign(classes_, 0);
-        blended_.clear();
+        mixed_.clear();
         steps -= static_cast<std::int64_t>(holders_.size() * mix.size());
         for (const holder& from : holders_) {
             options_.clear();
@@ -205,7 +205,7 @@ private:
             for (; left > 0; --left)
                 give(from, nearest(left), 1);
         }
-        std::swap(holders_, blended_);
+        std::swap(holders_, mixed_);
     }
 
     /// The core's candidate that is this pattern, or the one that the holder has.
@@ -243,7 +243,7 @@ private:
             excess_[at] += times * change(from.takes, takes, at);
         }
         spare_ -= times * (worth_[from.takes] - worth_[takes]);
-        blended_.push_back({from.core, times, takes});
+        mixed_.push_back({from.core, times, takes});
     }
 
     /// Goes through the holders once; false when nothing changed.
@@ -302,7 +302,7 @@ private:
         chain_.assign(1, {});
         states_.assign(1, {lacking_, spare_, 0});
         amounts_ = excess_;
-        for (std::size_t depth = 0; depth < deepest && !states_.empty(); ++depth) {
+        for (std::size_t depth = 0; depth < max_depth && !states_.empty(); ++depth) {
             next_.clear();
             next_amounts_.clear();
             for (std::size_t from = 0; from < states_.size(); ++from) {
@@ -389,7 +389,7 @@ private:
     // The blend:
     detail::sequence<int128> errors_;
     detail::sequence<std::size_t> options_;
-    sequence<holder> blended_;
+    sequence<holder> mixed_;
     // Where the exchanges made so far have led:
     detail::sequence<std::int64_t> excess_;
     detail::sequence<std::int64_t> trial_;

@@ -16,9 +16,9 @@
 #include <muster/index/node_finder.hpp>
 #include <muster/plan/plan.hpp>
 #include <muster/policy/victim_rule_concept.hpp>
-#include <muster/preempt/borrowing.hpp>
 #include <muster/preempt/candidates.hpp>
 #include <muster/preempt/eviction_shortage.hpp>
+#include <muster/preempt/reclaim_check.hpp>
 #include <muster/preempt/victim_fit.hpp>
 #include <muster/preempt/victim_search.hpp>
 #include <muster/preempt/victims.hpp>
@@ -30,7 +30,7 @@ inline namespace v0_1 {
 
 /// How a gang is tried.
 template<std::size_t Width>
-struct eviction_request {
+struct preempt_request {
     /// The fair shares of all queues, for rules that look at them.
     const detail::sequence<resources<Width>>* due = nullptr;
     /// It has its minima, and gets one member more, or not.
@@ -44,7 +44,7 @@ struct eviction_request {
 /// Starts gangs that wait for room in the room of other pods: of leaving pods, and of pods that a
 /// rule allows to evict. Keeps its scratch from one gang to the next.
 template<class Traits>
-class evictor {
+class preemptor {
 public:
     static constexpr std::size_t width = Traits::width;
 
@@ -52,43 +52,44 @@ public:
     /// placements, to be kept by `commit_nominated`. Otherwise `into` is empty again. Takes from
     /// `steps`.
     template<victim_rule Rule>
-    [[nodiscard]] bool start(const cluster_state<Traits>& known, gang_index by, const Rule& rule,
+    [[nodiscard]] bool start(const cluster_state<Traits>& cluster, gang_index by, const Rule& rule,
                              std::int64_t now, plan<width>& into, node_finder<Traits>& finder,
                              placer<Traits>& placing, admission<Traits>& deciding,
                              eviction_candidates<Traits>& among, std::int64_t& steps,
-                             const eviction_request<width>& asked) {
+                             const preempt_request<width>& asked) {
         due_ = asked.due;
         short_of_.reset();
         next_change_.reset();
         undecided_ = false;
-        among.look(known);
+        among.look(cluster);
         among.begin_for(by);
         // What a rule of time spares now it may admit later, and a sum does not say when.
         const bool by_sums = asked.brief && !Rule::none && ignores_time(rule);
         if (by_sums && asked.amount && !among.may_suffice(rule, now, *asked.amount))
             return false;
-        if (!(asked.one_more ? deciding.prepare_one_more(known, by) : deciding.prepare(known, by)))
+        if (!(asked.one_more ? deciding.prepare_one_more(cluster, by)
+                             : deciding.prepare(cluster, by)))
             return false;
         if (by_sums && !asked.amount && !may_suffice(rule, now, deciding, among))
             return false;
         const bool any = !by_sums || among.any_admitted(rule, now);
-        into.look_ahead(known.population().anybody_comes());
-        if (into.looks_ahead() && may_fit(known, by, finder, deciding) &&
-            deciding.try_minima(known, into, finder, placing, steps) == answer::admitted)
+        into.assume_released(cluster.population().anybody_comes());
+        if (into.assumes_released() && may_fit(cluster, by, finder, deciding) &&
+            deciding.try_minima(cluster, into, finder, placing, steps) == answer::admitted)
             return true;
         const savepoint ahead = into.mark();
         bool starts = false;
-        if (!Rule::none && any && may_help(known, by, rule, now, deciding, among)) {
+        if (!Rule::none && any && may_help(cluster, by, rule, now, deciding, among)) {
             --steps;
-            starts = choose(known, by, rule, now, into, finder, placing, deciding, among, steps,
+            starts = choose(cluster, by, rule, now, into, finder, placing, deciding, among, steps,
                             asked.brief);
         }
         into.rollback(starts ? ahead : savepoint{});
         if (!starts)
             return false;
         for (const pod_index pod : search_.chosen())
-            vacate_pod(known, pod, into);
-        starts = deciding.try_minima(known, into, finder, placing, steps) == answer::admitted;
+            vacate_pod(cluster, pod, into);
+        starts = deciding.try_minima(cluster, into, finder, placing, steps) == answer::admitted;
         if (!starts)
             into.rollback({});
         return starts;
@@ -118,36 +119,38 @@ private:
     }
 
     /// False if a count shows that the gang does not fit as the plan stands.
-    [[nodiscard]] static bool may_fit(const cluster_state<Traits>& known, gang_index by,
+    [[nodiscard]] static bool may_fit(const cluster_state<Traits>& cluster, gang_index by,
                                       node_finder<Traits>& finder,
                                       const admission<Traits>& deciding) {
         const auto& members = deciding.members();
-        const auto only = counted_class(known, by, members, deciding.needs());
+        const auto only = counted_class(cluster, by, members, deciding.needs());
         resources<width> amount;
         if (!only || !need_of(members, deciding.needs(), amount))
             return true;
-        if (members.queue && !known.accounts().admits(*members.queue, amount))
+        if (members.queue && !cluster.accounts().admits(*members.queue, amount))
             return false;
         const std::int64_t need = (*deciding.needs())[*only];
-        return finder.room(known, members.classes[*only].shape, members.queue_nodes, need) >= need;
+        return finder.room(cluster, members.classes[*only].shape, members.queue_nodes, need) >=
+               need;
     }
 
     /// False, with the kind that is short, when what is free and what may be taken is too little
     /// in sum. O(queues × width).
     template<victim_rule Rule>
-    [[nodiscard]] bool may_help(const cluster_state<Traits>& known, gang_index by, const Rule& rule,
-                                std::int64_t now, const admission<Traits>& deciding,
+    [[nodiscard]] bool may_help(const cluster_state<Traits>& cluster, gang_index by,
+                                const Rule& rule, std::int64_t now,
+                                const admission<Traits>& deciding,
                                 eviction_candidates<Traits>& among) {
         const auto& members = deciding.members();
         const auto* needs = deciding.needs();
         resources<width> amount;
         if (!need_of(members, needs, amount))
             return false;
-        borrowed_.begin(known, known[by].queue, amount, due_);
+        reclaim_.begin(cluster, cluster[by].queue, amount, due_);
         if (!needs)
             return true;
-        const contender& mine = among.by();
-        const auto& totals = among.totals_of(known);
+        const gang_view& mine = among.by();
+        const auto& totals = among.totals_of(cluster);
         std::array<int128, width> there = totals.free;
         for (const auto& [least, own] : totals.queues) {
             const auto terms = rule(mine, least, now);
@@ -155,13 +158,13 @@ private:
                 continue;
             resources<width> most = own;
             if (terms->only_borrowed) {
-                borrowed_.read();
-                most = borrowed_.most(*least.queue, *terms);
+                reclaim_.read();
+                most = reclaim_.most(*least.queue, *terms);
             }
             for (std::size_t column = 0; column < width; ++column)
                 there[column] += std::min(most[column], own[column]);
         }
-        if (rule(mine, contender::least_of(std::nullopt, 0, true), now))
+        if (rule(mine, gang_view::least_of(std::nullopt, 0, true), now))
             for (std::size_t column = 0; column < width; ++column)
                 there[column] += std::max<int128>(0, totals.loose[column]);
         for (std::size_t column = 0; column < width; ++column)
@@ -173,30 +176,30 @@ private:
     }
 
     template<victim_rule Rule>
-    [[nodiscard]] bool choose(const cluster_state<Traits>& known, gang_index by, const Rule& rule,
+    [[nodiscard]] bool choose(const cluster_state<Traits>& cluster, gang_index by, const Rule& rule,
                               std::int64_t now, plan<width>& into, node_finder<Traits>& finder,
                               placer<Traits>& placing, admission<Traits>& deciding,
                               eviction_candidates<Traits>& among, std::int64_t& steps, bool brief) {
         using outcome = typename victim_search<Traits>::outcome;
         outcome found = outcome::open;
         const auto& members = deciding.members();
-        const auto only = counted_class(known, by, members, deciding.needs());
+        const auto only = counted_class(cluster, by, members, deciding.needs());
         resources<width> amount;
         if (only && need_of(members, deciding.needs(), amount) &&
-            quotas_.begin(known, members.queue, amount, among.any_guarantee())) {
+            quotas_.begin(cluster, members.queue, amount, among.any_guarantee())) {
             const std::int64_t need = (*deciding.needs())[*only];
             const shape_index shape = members.classes[*only].shape;
             const auto nodes = members.queue_nodes;
-            counted_.begin(known, detail::query_for(known, shape, nodes), need,
-                           finder.room(known, shape, nodes, need));
+            counted_.begin(cluster, detail::query_for(cluster, shape, nodes), need,
+                           finder.room(cluster, shape, nodes, need));
             const bool within = quotas_.fits();
             counted_.mind(quotas_);
-            found = search_.run(known, by, rule, now, among, borrowed_, counted_, steps, brief);
+            found = search_.run(cluster, by, rule, now, among, reclaim_, counted_, steps, brief);
             if (found == outcome::impossible && within)
                 short_of_ = {std::nullopt, need, counted_.most_room()};
         } else {
-            tried_fit<Traits> tried(known, into, finder, placing, deciding, steps);
-            found = search_.run(known, by, rule, now, among, borrowed_, tried, steps, brief);
+            tried_fit<Traits> tried(cluster, into, finder, placing, deciding, steps);
+            found = search_.run(cluster, by, rule, now, among, reclaim_, tried, steps, brief);
             if (!tried.sure() && found == outcome::impossible)
                 found = outcome::open;
         }
@@ -206,7 +209,7 @@ private:
     }
 
     victim_search<Traits> search_;
-    borrowing<Traits> borrowed_;
+    reclaim_check<Traits> reclaim_;
     /// Of all queues, for rules that look at fair shares.
     const detail::sequence<resources<width>>* due_ = nullptr;
     counted_fit<Traits> counted_;

@@ -149,7 +149,7 @@ template<std::size_t Width>
 
 /// A gang and the cluster as they concern each other, from the records alone.
 template<class Traits>
-struct gang_view {
+struct observed_gang {
     static constexpr std::size_t width = Traits::width;
     struct member {
         pod_index pod;
@@ -267,11 +267,11 @@ template<std::size_t Width>
 }
 /// O(cluster), because all sums are computed again.
 template<class Traits>
-[[nodiscard]] gang_view<Traits> view_of(const state<Traits>& known, gang_index which,
-                                        certificate_scope scope) {
+[[nodiscard]] observed_gang<Traits> view_of(const state<Traits>& known, gang_index which,
+                                            certificate_scope scope) {
     constexpr std::size_t width = Traits::width;
     const auto& group = known[which];
-    gang_view<Traits> view;
+    observed_gang<Traits> view;
     view.scope = scope;
     view.tree = &group.spec.tree;
     // Members of a gang that is not there may name any role.
@@ -325,7 +325,7 @@ template<class Traits>
         ++view.alive[role];
         const bool held = known.where(entry.second).value.held();
         // Any node may be able to take it once it is not held any more.
-        if (!is_waiting(pod) || (held && scope == certificate_scope::emptied))
+        if (!is_waiting(pod) || (held && scope == certificate_scope::empty_cluster))
             ++view.holding[role];
         else if (!held)
             view.waiting.push_back(
@@ -350,7 +350,7 @@ struct member_kind {
 
 /// The kinds of waiting members: by role, then by their oldest member.
 template<class Traits>
-[[nodiscard]] std::vector<member_kind<Traits::width>> kinds_of(const gang_view<Traits>& view) {
+[[nodiscard]] std::vector<member_kind<Traits::width>> kinds_of(const observed_gang<Traits>& view) {
     std::vector<member_kind<Traits::width>> kinds;
     for (const auto& one : view.waiting) {
         auto at = std::find_if(kinds.begin(), kinds.end(), [&](const auto& each) {

@@ -20,16 +20,16 @@ inline namespace v0_1 {
 /// own stays within what that deserves. Two queues are compared below the first queue that is above
 /// both. Of a kind of which nothing is deserved in so many words nothing is borrowed.
 template<class Traits>
-class borrowing {
+class reclaim_check {
     static constexpr std::size_t width = Traits::width;
 
 public:
     /// The gang's queue is to take that much more.
     /// `due`: the fair shares of all queues, for terms that look at them.
-    void begin(const cluster_state<Traits>& known, std::optional<queue_index> by,
+    void begin(const cluster_state<Traits>& cluster, std::optional<queue_index> by,
                const resources<width>& amount,
                const detail::sequence<resources<width>>* due = nullptr) {
-        known_ = &known;
+        cluster_ = &cluster;
         due_ = due;
         amount_ = amount;
         by_ = by;
@@ -38,7 +38,7 @@ public:
     /// Reads what the queues use, unless it did so since `begin`. All functions below need it.
     /// O(queues × width).
     void read() {
-        const auto& books = known_->accounts().queues();
+        const auto& books = cluster_->accounts().queues();
         if (!used_.empty())
             return;
         for (std::size_t at = 0; at < books.size(); ++at)
@@ -56,7 +56,7 @@ public:
     /// stay within what they deserve. O(depth² + depth × width).
     [[nodiscard]] bool admits(pod_index pod, bool fair = false) const {
         const auto queue = queue_of(pod);
-        return queue && admits(*queue, known_->request(pod), fair);
+        return queue && admits(*queue, cluster_->request(pod), fair);
     }
     /// Leniently: before the last of that much went, the queue right below where it meets the
     /// gang's used more of some kind than it keeps. O(depth² + width).
@@ -66,12 +66,12 @@ public:
             return leaf_admits(from, last, terms.levels);
         std::optional<queue_index> top;
         for (std::optional<queue_index> at = from; at && !is_above_both(*at);
-             at = known_->accounts().queues().parent(*at))
+             at = cluster_->accounts().queues().parent(*at))
             top = at;
         if (!top)
             return false;
         const bool over = gives(*top, last, false, false);
-        if (terms.for_who_borrows && over && keeps_all(from, last))
+        if (terms.preemptor_may_borrow && over && keeps_all(from, last))
             return true;
         const link* own = own_below(from);
         if (!own)
@@ -92,7 +92,7 @@ public:
         if (!own_stays_within(queue, fair))
             return {};
         for (std::optional<queue_index> at = queue; at && !is_above_both(*at);
-             at = known_->accounts().queues().parent(*at))
+             at = cluster_->accounts().queues().parent(*at))
             for (std::size_t column = 0; column < width; ++column)
                 if (const auto keeps = kept(*at, kind_id{column}, fair))
                     least[column] =
@@ -112,22 +112,22 @@ private:
     /// What the queue keeps of the kind; nothing when nothing of it can be reclaimed.
     [[nodiscard]] std::optional<std::int64_t> kept(queue_index queue, kind_id kind,
                                                    bool fair) const {
-        const auto deserved = (*known_)[queue].spec.deserved[kind];
+        const auto deserved = (*cluster_)[queue].spec.deserved[kind];
         if (!deserved || !fair || !due_)
             return deserved;
         return std::max(*deserved, (*due_)[queue.value()][kind]);
     }
 
     [[nodiscard]] std::optional<queue_index> queue_of(pod_index pod) const {
-        return (*known_)[(*known_)[pod].gang].queue;
+        return (*cluster_)[(*cluster_)[pod].gang].queue;
     }
     void shift(pod_index pod, std::int64_t by) noexcept {
-        const resources<width> amount = known_->request(pod) * by;
-        for (auto at = queue_of(pod); at; at = known_->accounts().queues().parent(*at))
+        const resources<width> amount = cluster_->request(pod) * by;
+        for (auto at = queue_of(pod); at; at = cluster_->accounts().queues().parent(*at))
             used_[at->value()] += amount;
     }
     [[nodiscard]] bool within(queue_index queue, const resources<width>& more, bool fair) const {
-        const auto& deserved = (*known_)[queue].spec.deserved;
+        const auto& deserved = (*cluster_)[queue].spec.deserved;
         for (std::size_t column = 0; column < width; ++column) {
             auto top = deserved[kind_id{column}];
             if (!top || more[column] == 0)
@@ -146,7 +146,7 @@ private:
             return nullptr;
         const link* top = nullptr;
         for (const link& each : chain_) {
-            if (known_->accounts().queues().within(other, each.queue))
+            if (cluster_->accounts().queues().within(other, each.queue))
                 break;
             top = &each;
         }
@@ -159,7 +159,7 @@ private:
         for (std::size_t column = 0; due_ && column < width; ++column) {
             const kind_id kind{column};
             if ((amount_[column] == 0 && last[column] == 0) ||
-                !(*known_)[own].spec.deserved[kind] || !(*known_)[other].spec.deserved[kind])
+                !(*cluster_)[own].spec.deserved[kind] || !(*cluster_)[other].spec.deserved[kind])
                 continue;
             const int128 mine = int128{used_[own.value()][column]} + amount_[column];
             const int128 my_due = (*due_)[own.value()][kind];
@@ -182,7 +182,7 @@ private:
             const bool more = saturating_add(used_[queue.value()][column], last[column]) > *keeps;
             any = any || more;
             if (strict && !more && *keeps > 0 && last[column] > 0 &&
-                kind_id{column} != known_->pods_kind())
+                kind_id{column} != cluster_->pods_kind())
                 return false;
         }
         return any;
@@ -191,9 +191,9 @@ private:
     /// deserve of any kind that goes.
     [[nodiscard]] bool keeps_all(queue_index from, const resources<width>& gone) const {
         for (std::optional<queue_index> at = from; at && !is_above_both(*at);
-             at = known_->accounts().queues().parent(*at))
+             at = cluster_->accounts().queues().parent(*at))
             for (std::size_t column = 0; column < width; ++column)
-                if (const auto keeps = (*known_)[*at].spec.deserved[kind_id{column}];
+                if (const auto keeps = (*cluster_)[*at].spec.deserved[kind_id{column}];
                     keeps && gone[column] > 0 && used_[at->value()][column] < *keeps)
                     return false;
         return true;
@@ -204,7 +204,7 @@ private:
                                    std::int64_t levels) const {
         if (is_above_both(from) || chain_.empty() || !gives(from, last, false, true))
             return false;
-        const auto& queues = known_->accounts().queues();
+        const auto& queues = cluster_->accounts().queues();
         const queue_index own = chain_.front().queue;
         const bool deserves = deserves_some(own);
         bool within = stays_within_some(own);
@@ -223,14 +223,14 @@ private:
     /// Of some kind that the gang asks for.
     [[nodiscard]] bool deserves_some(queue_index queue) const {
         for (std::size_t column = 0; column < width; ++column)
-            if (const auto top = (*known_)[queue].spec.deserved[kind_id{column}];
-                top && *top > 0 && amount_[column] > 0 && kind_id{column} != known_->pods_kind())
+            if (const auto top = (*cluster_)[queue].spec.deserved[kind_id{column}];
+                top && *top > 0 && amount_[column] > 0 && kind_id{column} != cluster_->pods_kind())
                 return true;
         return false;
     }
     [[nodiscard]] bool stays_within_some(queue_index queue) const {
         for (std::size_t column = 0; column < width; ++column)
-            if (const auto top = (*known_)[queue].spec.deserved[kind_id{column}];
+            if (const auto top = (*cluster_)[queue].spec.deserved[kind_id{column}];
                 top && amount_[column] > 0 &&
                 saturating_add(used_[queue.value()][column], amount_[column]) <= *top)
                 return true;
@@ -242,7 +242,7 @@ private:
     /// The gang's queues below where both meet.
     [[nodiscard]] bool own_stays_within(queue_index other, bool fair) const {
         for (const link& each : chain_) {
-            if (known_->accounts().queues().within(other, each.queue))
+            if (cluster_->accounts().queues().within(other, each.queue))
                 return true;
             if (!(fair ? each.stays_fair : each.stays_within))
                 return false;
@@ -253,7 +253,7 @@ private:
         if (is_above_both(from) || !own_stays_within(from, fair))
             return false;
         for (std::optional<queue_index> at = from; at && !is_above_both(*at);
-             at = known_->accounts().queues().parent(*at)) {
+             at = cluster_->accounts().queues().parent(*at)) {
             bool any = false;
             for (std::size_t column = 0; column < width; ++column) {
                 const auto keeps = kept(*at, kind_id{column}, fair);
@@ -269,7 +269,7 @@ private:
         return true;
     }
 
-    const cluster_state<Traits>* known_ = nullptr;
+    const cluster_state<Traits>* cluster_ = nullptr;
     const detail::sequence<resources<width>>* due_ = nullptr;
     /// The gang's queue, and what it asks for.
     std::optional<queue_index> by_;

@@ -11,8 +11,8 @@
 #include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
-#include <muster/cycle/agenda.hpp>
 #include <muster/cycle/any_policy.hpp>
+#include <muster/cycle/backlog.hpp>
 #include <muster/cycle/decision_notes.hpp>
 #include <muster/cycle/policy.hpp>
 #include <muster/cycle/search_turns.hpp>
@@ -23,8 +23,8 @@
 #include <muster/plan/plan.hpp>
 #include <muster/preempt/candidates.hpp>
 #include <muster/preempt/consolidate.hpp>
-#include <muster/preempt/evict.hpp>
 #include <muster/preempt/eviction_memory.hpp>
+#include <muster/preempt/preemptor.hpp>
 #include <muster/problem/affinity_members.hpp>
 #include <muster/wait/leaf_watches.hpp>
 
@@ -36,19 +36,19 @@ namespace detail {
 /// With its nominations the gang reaches its minima, and there will be room for them where they are
 /// to stand, where terms between pods let them come. O(members); see `terms_let_come`.
 template<class Traits>
-[[nodiscard]] bool nominations_stand(const cluster_state<Traits>& known, gang_index which,
+[[nodiscard]] bool nominations_stand(const cluster_state<Traits>& cluster, gang_index which,
                                      const gang_members<Traits::width>& members) {
-    if (known[which].spec.fault != gang_fault::none ||
-        !reaches_minima(*members.tree, members.holding) || !terms_let_come(known, which, true))
+    if (cluster[which].spec.fault != gang_fault::none ||
+        !reaches_minima(*members.tree, members.holding) || !terms_let_come(cluster, which, true))
         return false;
-    return detail::all_of(known[which].members, [&](pod_index member) {
-        const auto& record = known[member];
+    return detail::all_of(cluster[which].members, [&](pod_index member) {
+        const auto& record = cluster[member];
         if (!record.awaited())
             return true;
-        const auto query = query_for(known, record.shape, members.queue_nodes);
-        const auto later = known.accounts().future(*record.node);
+        const auto query = query_for(cluster, record.shape, members.queue_nodes);
+        const auto later = cluster.accounts().future(*record.node);
         for (std::size_t column = 0; column < Traits::width; ++column)
-            if (later[column] < 0 && known.request(member)[column] > 0)
+            if (later[column] < 0 && cluster.request(member)[column] > 0)
                 return false;
         return eligible(query, *record.node);
     });
@@ -56,10 +56,10 @@ template<class Traits>
 
 /// It has its minima, and surplus that found no room.
 template<class Traits>
-[[nodiscard]] bool wants_one_more(const cluster_state<Traits>& known, gang_index which) {
-    const auto& group = known[which];
-    return group.last.known && group.last.kind == answer::admitted && group.last.at == gate::none &&
-           group.placeable > 0 && group.nominated == 0;
+[[nodiscard]] bool wants_one_more(const cluster_state<Traits>& cluster, gang_index which) {
+    const auto& group = cluster[which];
+    return group.last.is_known && group.last.kind == answer::admitted &&
+           group.last.at == gate::none && group.placeable > 0 && group.nominated == 0;
 }
 
 struct turn {
@@ -74,11 +74,11 @@ struct turn {
 /// Data that a cycle derives from a state and keeps with it: the node index, the order of turns,
 /// and scratch. It can be rebuilt from the state at any time without a change in decisions.
 template<class Traits>
-struct engine {
+struct cycle_context {
     static constexpr std::size_t width = Traits::width;
 
-    explicit engine(const any_score<width>& score, const any_gang_order& gangs,
-                    const any_domain_order& of_domains)
+    explicit cycle_context(const any_score<width>& score, const any_gang_order& gangs,
+                           const any_domain_order& of_domains)
         : finder(score), order(gangs), domains(of_domains), placing(of_domains) {}
 
     node_finder<Traits> finder;
@@ -86,9 +86,9 @@ struct engine {
     any_domain_order domains;
     placer<Traits> placing;
     admission<Traits> deciding;
-    agenda<Traits> asking;
+    backlog<Traits> pending;
     /// False until the agenda has been made from the whole state.
-    bool has_agenda = false;
+    bool has_backlog = false;
     /// Whether all gangs were looked at for those below their minima.
     bool knows_short = false;
     std::uint64_t release_epoch = 0;
@@ -97,7 +97,7 @@ struct engine {
     std::uint64_t queue_epoch = 0;
     /// Per gang: whether its least use of its queue's quota is known, and how much that is.
     struct use {
-        bool known = false;
+        bool is_known = false;
         resources<Traits::width> least;
     };
     sequence<use> uses;
@@ -113,9 +113,9 @@ struct engine {
     sequence<turn> waiting;
     eviction_candidates<Traits> candidates;
     eviction_memory<Traits> refusals;
-    evictor<Traits> evicting;
+    preemptor<Traits> preempting;
     consolidator<Traits> moving;
-    stake_scratch stakes;
+    hold_scratch holds;
     /// What the gang decided last places now.
     std::vector<placement> placed;
     /// It is a gang that was nominated before.
@@ -124,96 +124,97 @@ struct engine {
     std::optional<plan<width>> journal;
 
     /// A journal on the state's accounts, wherever the state is now.
-    void begin(cluster_state<Traits>& known) {
+    void begin(cluster_state<Traits>& cluster) {
         if (!journal)
-            journal.emplace(known.tentative());
+            journal.emplace(cluster.tentative());
         else
-            journal->stand_on(known.tentative());
+            journal->attach_to(cluster.tentative());
     }
 
     /// Decides one gang; what starts is assumed, and stands in `placed`, and in the journal until
     /// `commit`. A gang that is nominated comes when there is room, and asks for no more until
     /// then.
-    [[nodiscard]] verdict decide(cluster_state<Traits>& known, gang_index which, std::int64_t steps,
-                                 surplus_wish surplus = {}) {
+    [[nodiscard]] verdict decide(cluster_state<Traits>& cluster, gang_index which,
+                                 std::int64_t steps, surplus_request surplus = {}) {
         placed.clear();
         came = false;
-        if (known[which].nominated > 0) {
-            if (nominations_stand(known, which, deciding.sort(known, which))) {
-                bring(known, which);
+        if (cluster[which].nominated > 0) {
+            if (nominations_stand(cluster, which, deciding.sort(cluster, which))) {
+                bring(cluster, which);
                 verdict outcome;
                 outcome.kind = answer::admitted;
                 return outcome;
             }
-            known.forget_nominations(which);
+            cluster.forget_nominations(which);
         }
-        verdict outcome = deciding.decide(known, which, *journal, finder, placing, steps, surplus);
-        known.assume_members(which, journal->placements());
+        verdict outcome =
+            deciding.decide(cluster, which, *journal, finder, placing, steps, surplus);
+        cluster.assume_members(which, journal->placements());
         placed = journal->placements();
         return outcome;
     }
 
     /// See `start_planner`.
-    [[nodiscard]] auto plan_start(cluster_state<Traits>& known, gang_index which,
+    [[nodiscard]] auto plan_start(cluster_state<Traits>& cluster, gang_index which,
                                   std::int64_t now) {
-        return planning.plan_start(known, which, now, *journal, finder, placing);
+        return planning.plan_start(cluster, which, now, *journal, finder, placing);
     }
-    [[nodiscard]] auto plan_room(cluster_state<Traits>& known, gang_index which) {
-        return planning.plan_room(known, which, *journal, finder, placing);
+    [[nodiscard]] auto plan_room(cluster_state<Traits>& cluster, gang_index which) {
+        return planning.plan_room(cluster, which, *journal, finder, placing);
     }
 
     /// Follows in what is kept of refused gangs what nodes gave back.
-    void refresh(const cluster_state<Traits>& known) {
+    void refresh(const cluster_state<Traits>& cluster) {
         if (finder.was_made_anew())
             leaves.clear();
         finder.refresh_rooms([&](node_index node, const resources<width>* before) {
-            leaves.changed(known, node, before);
+            leaves.changed(cluster, node, before);
         });
     }
 
     /// The nominated members of the gang are assumed, all at once, when there is room for them and
     /// terms between pods let them come.
-    void bring(cluster_state<Traits>& known, gang_index which) {
-        for (const pod_index member : known[which].members)
-            if (known[member].awaited() && !known[member].promised)
-                placed.push_back({member, *known[member].node});
-        came = terms_let_come(known, which, false) && known.assume_nominated(which);
+    void bring(cluster_state<Traits>& cluster, gang_index which) {
+        for (const pod_index member : cluster[which].members)
+            if (cluster[member].awaited() && !cluster[member].migration_target)
+                placed.push_back({member, *cluster[member].node});
+        came = terms_let_come(cluster, which, false) && cluster.assume_nominated(which);
         if (!came)
             placed.clear();
     }
 
     /// How long the answer to the gang decided last holds. Keeps what it takes to tell that without
     /// asking the gang.
-    [[nodiscard]] wait_condition until_when(const cluster_state<Traits>& known, gang_index which,
+    [[nodiscard]] wait_condition until_when(const cluster_state<Traits>& cluster, gang_index which,
                                             const verdict& outcome) {
         wait_condition until = wait_condition::any_release();
         until.set_never(outcome.kind == answer::never);
         // Nominated members may wait for other pods that are to come.
-        if (!came && (known[which].nominated > 0 || deciding.waits_for_pods()))
-            until.until_pods_come(known.population().epoch());
-        const auto& queue = known[which].queue;
+        if (!came && (cluster[which].nominated > 0 || deciding.waits_for_pods()))
+            until.until_pods_come(cluster.population().epoch());
+        const auto& queue = cluster[which].queue;
         if (queue && outcome.kind == answer::undecided)
-            until.until_quota_moves(known.use_epoch(*queue));
+            until.until_quota_moves(cluster.use_epoch(*queue));
         leaves.forget(which);
-        if (came || known[which].nominated > 0)
+        if (came || cluster[which].nominated > 0)
             return until;
         const auto& members = deciding.members();
         const auto shortage = deciding.short_of();
         // No amount shows that a claim was given back, so gangs with claims do not watch amounts.
         if (shortage && members.classes[shortage->member_class].claims->empty()) {
             const auto& of = members.classes[shortage->member_class];
-            refresh(known);
+            refresh(cluster);
             // Whether it could ever start is more than a question of room where members are to
             // stand together, or their terms on other pods bear on one another, or some are held.
-            const bool only_class = members.classes.size() == 1 && members.together.empty() &&
-                                    !members.any_held() &&
-                                    stake_in_pods(known, members) != pod_stake::requirements;
+            const bool only_class =
+                members.classes.size() == 1 && members.topology.empty() && !members.any_held() &&
+                affinity_effect_on(cluster, members) != affinity_effect::required;
             until.replace_proof(
                 wait_condition::room(finder.watch(of.shape, members.queue_nodes, shortage->room),
                                      shortage->need, only_class));
         } else if (finder.exhaustive() && deciding.slack() && outcome.kind == answer::waiting) {
-            refresh(known);
-            leaves.watch(known, which, members, outcome.proof->vertices.front().weights,
+            refresh(cluster);
+            leaves.watch(cluster, which, members, outcome.proof->vertices.front().weights,
                          *deciding.slack());
             if (leaves.holds(which))
                 until.replace_proof(wait_condition::leaf());
@@ -221,17 +222,17 @@ struct engine {
         if (uses.size() <= which.value())
             uses.resize(which.value() + 1);
         use& mine = uses[which.value()];
-        mine.known = members.queue && deciding.least_use(mine.least);
+        mine.is_known = members.queue && deciding.least_use(mine.least);
         return until;
     }
 
     /// What the minima of a waiting gang ask for, if that is known; null if a member changed since
     /// the gang was asked. O(1).
-    [[nodiscard]] const resources<width>* least_use(const cluster_state<Traits>& known,
+    [[nodiscard]] const resources<width>* least_use(const cluster_state<Traits>& cluster,
                                                     gang_index which) const {
-        const auto& group = known[which];
+        const auto& group = cluster[which];
         if (group.dirty || group.nominated > 0 || which.value() >= uses.size() ||
-            !uses[which.value()].known)
+            !uses[which.value()].is_known)
             return nullptr;
         return &uses[which.value()].least;
     }
@@ -239,27 +240,28 @@ struct engine {
     /// Whether the gang, if it waits, fits what is left of the quotas of its queue and of those
     /// above. O(depth × width) for one whose least use is known; else a search without nodes, whose
     /// steps are taken off `steps`.
-    [[nodiscard]] fit_outcome fits_quotas(const cluster_state<Traits>& known, gang_index which,
+    [[nodiscard]] fit_outcome fits_quotas(const cluster_state<Traits>& cluster, gang_index which,
                                           std::int64_t& steps) {
-        const auto& group = known[which];
+        const auto& group = cluster[which];
         if (group.last.kind != answer::waiting && group.last.kind != answer::undecided)
             return fit_outcome::fits;
-        if (const resources<width>* least = least_use(known, which))
-            return known.accounts().admits(*group.charged_to(), *least) ? fit_outcome::fits
-                                                                        : fit_outcome::impossible;
-        return deciding.fits_quotas(known, which, steps);
+        if (const resources<width>* least = least_use(cluster, which))
+            return cluster.accounts().admits(*group.charged_to(), *least) ? fit_outcome::fits
+                                                                          : fit_outcome::impossible;
+        return deciding.fits_quotas(cluster, which, steps);
     }
 };
 
 /// What is to be remembered of an answer given now.
 template<class Traits>
-[[nodiscard]] standing standing_after(const cluster_state<Traits>& known, const verdict& outcome) {
+[[nodiscard]] last_verdict last_verdict_after(const cluster_state<Traits>& cluster,
+                                              const verdict& outcome) {
     return {true,
             outcome.kind,
             outcome.at,
             outcome.could_start,
-            known.release_epoch(),
-            known.capability_epoch(),
+            cluster.release_epoch(),
+            cluster.capability_epoch(),
             false,
             0};
 }
@@ -267,13 +269,14 @@ template<class Traits>
 /// Returns the engine that is kept with the state, or a new one if there is none for such a policy.
 /// Policies of equal value decide alike, so the data derived for one is valid for the other.
 template<class Traits>
-[[nodiscard]] engine<Traits>& engine_of(cluster_state<Traits>& known,
-                                        const any_policy<Traits>& how) {
-    engine<Traits>* found = known.derived().template find<engine<Traits>>();
+[[nodiscard]] cycle_context<Traits>& context_of(cluster_state<Traits>& cluster,
+                                                const any_policy<Traits>& how) {
+    cycle_context<Traits>* found = cluster.derived().template find<cycle_context<Traits>>();
     if (found && found->finder.score() == how.score && found->order == how.gangs &&
         found->domains == how.domains)
         return *found;
-    return known.derived().template emplace<engine<Traits>>(how.score, how.gangs, how.domains);
+    return cluster.derived().template emplace<cycle_context<Traits>>(how.score, how.gangs,
+                                                                     how.domains);
 }
 
 } // namespace detail

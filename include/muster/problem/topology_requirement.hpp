@@ -17,7 +17,7 @@ namespace muster {
 inline namespace v0_1 {
 
 /// A vertex of a gang's tree whose members are to stand together, and where those that hold do.
-struct closeness {
+struct topology_requirement {
     std::size_t vertex = 0;
     topology_index within;
     std::optional<std::size_t> required;
@@ -32,8 +32,8 @@ struct closeness {
 
     /// One more member that occupies a node. O(levels).
     template<class Traits>
-    void hold(const cluster_state<Traits>& known, node_index node) {
-        const topology_domains& domains = known.topologies()[within];
+    void hold(const cluster_state<Traits>& cluster, node_index node) {
+        const topology_domains& domains = cluster.topologies()[within];
         const node_index first = held ? witness : node;
         const std::size_t agreed = domains.shared_levels(first, node);
         shared = held ? std::min(shared, agreed) : agreed;
@@ -59,12 +59,12 @@ struct vertex_domain {
 
 /// Members of the vertex may stand on the node as far as these go. O(vertex domains).
 template<class Traits>
-[[nodiscard]] bool admits(const cluster_state<Traits>& known, const gang_tree& tree,
+[[nodiscard]] bool admits(const cluster_state<Traits>& cluster, const gang_tree& tree,
                           std::span<const vertex_domain> among, std::size_t vertex,
                           node_index node) {
     return detail::all_of(among, [&](const vertex_domain& one) {
         return !is_below(tree, vertex, one.vertex) ||
-               (one.domain && known.topologies()[one.within].contains(*one.domain, node));
+               (one.domain && cluster.topologies()[one.within].contains(*one.domain, node));
     });
 }
 
@@ -76,11 +76,11 @@ template<class Traits>
 ///
 /// O(domains), and O(nodes) where two topologies meet.
 template<class Traits>
-void list_ways_to_stand(const cluster_state<Traits>& known, const gang_tree& tree,
-                        const closeness& of, std::size_t level, bool holding,
-                        std::span<const vertex_domain> among,
-                        detail::sequence<std::optional<domain_index>>& ways) {
-    const topology_domains& domains = known.topologies()[of.within];
+void list_candidate_domains(const cluster_state<Traits>& cluster, const gang_tree& tree,
+                            const topology_requirement& of, std::size_t level, bool holding,
+                            std::span<const vertex_domain> among,
+                            detail::sequence<std::optional<domain_index>>& ways) {
+    const topology_domains& domains = cluster.topologies()[of.within];
     ways.clear();
     if (holding && of.held) {
         ways.push_back(level < of.shared ? domains.find(of.witness, level) : std::nullopt);
@@ -89,7 +89,7 @@ void list_ways_to_stand(const cluster_state<Traits>& known, const gang_tree& tre
     for (const auto& [path, which] : domains.of_level(level)) {
         const std::vector<node_index>& nodes = domains[which].nodes;
         if (among.empty() || detail::any_of(nodes, [&](node_index node) {
-                return admits(known, tree, among, of.vertex, node);
+                return admits(cluster, tree, among, of.vertex, node);
             }))
             ways.push_back(which);
     }
@@ -98,10 +98,11 @@ void list_ways_to_stand(const cluster_state<Traits>& known, const gang_tree& tre
 }
 template<class Traits>
 [[nodiscard]] detail::sequence<std::optional<domain_index>>
-ways_to_stand(const cluster_state<Traits>& known, const gang_tree& tree, const closeness& of,
-              std::size_t level, bool holding, std::span<const vertex_domain> among) {
+candidate_domains(const cluster_state<Traits>& cluster, const gang_tree& tree,
+                  const topology_requirement& of, std::size_t level, bool holding,
+                  std::span<const vertex_domain> among) {
     detail::sequence<std::optional<domain_index>> ways;
-    list_ways_to_stand(known, tree, of, level, holding, among, ways);
+    list_candidate_domains(cluster, tree, of, level, holding, among, ways);
     return ways;
 }
 

@@ -10,14 +10,14 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// When what a pod is charged with counts.
-enum class tenure : std::uint8_t {
+/// When the request of a pod counts.
+enum class allocation : std::uint8_t {
     /// Now and later.
-    lasting,
-    /// Now only: the pod is on its way out.
-    leaving,
-    /// Later only: the pod comes when others have left.
-    nominated,
+    allocated,
+    /// Now only: the pod is terminating.
+    releasing,
+    /// Later only: the pod is nominated and starts when terminating pods have left.
+    pipelined,
 };
 
 /// The amounts now, and the amounts once all terminating pods have left and all nominated pods have

@@ -23,7 +23,7 @@ namespace muster {
 inline namespace v0_1 {
 
 /// A gang in its queue's line.
-struct agenda_entry {
+struct pending_gang {
     gang_index gang;
     /// By which it stands where it stands.
     gang_rank rank;
@@ -42,9 +42,9 @@ struct agenda_entry {
 };
 
 /// A queue's gangs, in the order of gangs and then of their keys.
-struct agenda_line {
+struct queue_backlog {
     std::optional<queue_index> queue;
-    detail::sequence<agenda_entry> entries;
+    detail::sequence<pending_gang> entries;
     /// Passed in this cycle.
     std::size_t given = 0;
     /// Those whose surplus has a turn of its own to come, by their places among the entries, in
@@ -70,10 +70,10 @@ struct agenda_line {
 /// An admitted gang of which members hold and none waits. One that neither holds nor wants anything
 /// may yet be told that strict order keeps it waiting.
 template<class Traits>
-[[nodiscard]] bool has_all_it_wants(const cluster_state<Traits>& known, gang_index which) {
-    const auto& record = known[which];
+[[nodiscard]] bool has_all_it_wants(const cluster_state<Traits>& cluster, gang_index which) {
+    const auto& record = cluster[which];
     return record.placeable == 0 && detail::any_of(record.members, [&](pod_index member) {
-               return known[member].holding();
+               return cluster[member].holding();
            });
 }
 
@@ -83,67 +83,67 @@ template<class Traits>
 /// It is kept from cycle to cycle and follows what the state says of changed gangs; gangs that have
 /// all they want are not in it.
 template<class Traits>
-class agenda {
+class backlog {
 public:
-    using line = agenda_line;
-    using entry = agenda_entry;
+    using line = queue_backlog;
+    using entry = pending_gang;
 
     /// Starts anew with all gangs of the state, or with those that may want something.
     /// O(gangs · log gangs).
-    void rebuild(cluster_state<Traits>& known, std::int64_t now, const any_gang_order& gangs,
+    void rebuild(cluster_state<Traits>& cluster, std::int64_t now, const any_gang_order& gangs,
                  bool everybody) {
         lines_.clear();
         turns_.clear();
         line_of_queue_.clear();
         slots_.clear();
-        known.take_changed_gangs([](gang_index) {});
-        standing_changed_ = true;
+        cluster.take_changed_gangs([](gang_index) {});
+        placeable_changed_ = true;
         arrivals_.clear();
-        for (const gang_index which : known.gang_order())
-            if (everybody || wants_something(known, which))
+        for (const gang_index which : cluster.gang_order())
+            if (everybody || wants_something(cluster, which))
                 arrivals_.push_back(which);
-        admit_arrivals(known, now, gangs);
+        admit_arrivals(cluster, now, gangs);
     }
 
     /// Follows what happened to gangs since the last time. O(changes · log gangs) for a few, and
     /// O(gangs + changes · log changes) for many.
-    void update(cluster_state<Traits>& known, std::int64_t now, const any_gang_order& gangs) {
+    void update(cluster_state<Traits>& cluster, std::int64_t now, const any_gang_order& gangs) {
         arrivals_.clear();
-        leavers_.clear();
-        known.take_changed_gangs([&](gang_index which) {
-            const auto& record = known[which];
-            standing_changed_ |= record.placeable != record.members.size();
-            const bool wanted = is_live(record) && wants_something(known, which);
+        removed_.clear();
+        cluster.take_changed_gangs([&](gang_index which) {
+            const auto& record = cluster[which];
+            placeable_changed_ |= record.placeable != record.members.size();
+            const bool wanted = is_live(record) && wants_something(cluster, which);
             const slot at = slot_of(which);
             if (at.line != none && wanted && at.generation == record.generation &&
-                lines_[at.line].queue == record.queue && at.rank == rank_of(known, which) &&
+                lines_[at.line].queue == record.queue && at.rank == rank_of(cluster, which) &&
                 reopen(at, which, now, gangs))
                 return;
             if (at.line != none)
-                leavers_.push_back(which);
+                removed_.push_back(which);
             if (wanted)
                 arrivals_.push_back(which);
         });
-        if (leavers_.empty() && arrivals_.empty())
+        if (removed_.empty() && arrivals_.empty())
             return;
-        for (const gang_index which : leavers_)
+        for (const gang_index which : removed_)
             slots_[which.value()].leaves = true;
         for (line& each : lines_)
-            if (each.any_done || !leavers_.empty())
+            if (each.any_done || !removed_.empty())
                 compact(each);
-        admit_arrivals(known, now, gangs);
+        admit_arrivals(cluster, now, gangs);
     }
 
     /// Sorts the lines again, for orders that move with time. O(gangs · log gangs).
-    void sort_again(const cluster_state<Traits>& known, std::int64_t now,
+    void sort_again(const cluster_state<Traits>& cluster, std::int64_t now,
                     const any_gang_order& gangs) {
         for (line& each : lines_)
-            sort(known, now, gangs, each.entries.begin(), each.entries.end());
+            sort(cluster, now, gangs, each.entries.begin(), each.entries.end());
     }
 
     /// Starts a cycle: all gangs have their turns again. O(queues × width), and O(queues · log
     /// queues) when queues changed.
-    void begin(const cluster_state<Traits>& known, const any_queue_order& queues) {
+    void begin(const cluster_state<Traits>& cluster, const any_queue_order& queues) {
         current_.reset();
         given_.reset();
         for (line& each : lines_) {
@@ -151,20 +151,20 @@ public:
                 compact(each);
             each.given = 0;
             each.again.clear();
-            each.strict = each.queue && known[*each.queue].spec.strict_order;
+            each.strict = each.queue && cluster[*each.queue].spec.strict_order;
             each.held_up = false;
         }
-        turns_.arrange(known, lines_.size(), [&](std::size_t at) { return lines_[at].queue; });
+        turns_.arrange(cluster, lines_.size(), [&](std::size_t at) { return lines_[at].queue; });
         if (queues.counts_next_gang())
             for (std::size_t at = 0; at < lines_.size(); ++at)
-                turns_.set_next(at, next_of(known, lines_[at]));
+                turns_.set_next(at, next_of(cluster, lines_[at]));
         const fair_shares<Traits>* due = nullptr;
         if (queues.by_fair_share()) {
-            due_.reckon(known);
+            due_.reckon(cluster);
             due = &due_;
         }
         turns_.begin(
-            known, queues, [&](std::size_t at) { return !done(lines_[at]); }, due);
+            cluster, queues, [&](std::size_t at) { return !done(lines_[at]); }, due);
     }
 
     /// The next gang's line, whose entry `at` it is; nothing when all were given. Entries for which
@@ -206,17 +206,17 @@ public:
 
     /// The turn of the gang that was given last is over: where the next gang of its line counts,
     /// its queue and those above are compared anew with their siblings.
-    void passed(const cluster_state<Traits>& known, const any_queue_order& queues) {
+    void passed(const cluster_state<Traits>& cluster, const any_queue_order& queues) {
         if (!given_ || !queues.counts_next_gang())
             return;
         const std::uint32_t at = *given_;
-        turns_.set_next(at, next_of(known, lines_[at]));
-        shares_moved(known, lines_[at].queue, queues);
+        turns_.set_next(at, next_of(cluster, lines_[at]));
+        shares_moved(cluster, lines_[at].queue, queues);
     }
 
     /// The entry whose turn it was gets one more, for its surplus. O(entries that wait for such a
     /// turn).
-    void once_more(const cluster_state<Traits>& known, std::int64_t now,
+    void once_more(const cluster_state<Traits>& cluster, std::int64_t now,
                    const any_gang_order& gangs, line& in) {
         const auto less = [&](std::uint32_t lhs, std::uint32_t rhs) {
             const entry& left = in.entries[lhs];
@@ -224,7 +224,7 @@ public:
             if (gangs(surplus_rank(left), surplus_rank(right), now))
                 return true;
             return !gangs(surplus_rank(right), surplus_rank(left), now) &&
-                   known.gang_order().before(left.gang, right.gang);
+                   cluster.gang_order().before(left.gang, right.gang);
         };
         const auto fresh = static_cast<std::uint32_t>(in.at);
         in.again.insert(detail::lower_bound(in.again, fresh, less), fresh);
@@ -232,16 +232,16 @@ public:
 
     /// What this queue uses has changed, as something started there or had to go: it and those
     /// above it are compared anew with their siblings. O(depth × (width + log siblings)).
-    void shares_moved(const cluster_state<Traits>& known, std::optional<queue_index> queue,
+    void shares_moved(const cluster_state<Traits>& cluster, std::optional<queue_index> queue,
                       const any_queue_order& queues) {
         if (queue)
-            turns_.moved(known, *queue, queues);
+            turns_.moved(cluster, *queue, queues);
         current_.reset();
     }
 
     /// Whether an event changed a gang that has running members, since the last call.
-    [[nodiscard]] bool take_standing_changed() noexcept {
-        return std::exchange(standing_changed_, false);
+    [[nodiscard]] bool take_placeable_changed() noexcept {
+        return std::exchange(placeable_changed_, false);
     }
 
     /// In no order that means anything.
@@ -262,37 +262,37 @@ private:
         return record.present || !record.members.empty();
     }
     /// O(1), or O(members) for a gang that declares a duration and of which some member has a node.
-    [[nodiscard]] static gang_rank rank_of(const cluster_state<Traits>& known,
+    [[nodiscard]] static gang_rank rank_of(const cluster_state<Traits>& cluster,
                                            gang_index which) noexcept {
-        const gang_record& record = known[which];
+        const gang_record& record = cluster[which];
         gang_rank made{record.spec.priority, record.spec.created,
                        record.spec.start_by.value_or(gang_rank::none),
                        record.spec.duration.value_or(gang_rank::none)};
         if (made.duration == gang_rank::none || record.placeable == record.members.size())
             return made;
         for (const pod_index member : record.members)
-            if (const auto& pod = known[member]; pod.charged() && pod.alive() && pod.started())
+            if (const auto& pod = cluster[member]; pod.charged() && pod.alive() && pod.started())
                 made.since = std::min(made.since, *pod.started());
         return made;
     }
-    [[nodiscard]] static bool wants_something(const cluster_state<Traits>& known,
+    [[nodiscard]] static bool wants_something(const cluster_state<Traits>& cluster,
                                               gang_index which) {
-        const gang_record& record = known[which];
-        return record.dirty || !record.last.known || record.last.kind != answer::admitted ||
-               !has_all_it_wants(known, which);
+        const gang_record& record = cluster[which];
+        return record.dirty || !record.last.is_known || record.last.kind != answer::admitted ||
+               !has_all_it_wants(cluster, which);
     }
     [[nodiscard]] static bool done(const line& of) noexcept {
         return of.given == of.entries.size() && of.again.empty();
     }
     /// The line's next gang, which asks for its minima, or for a member more when it has them.
     /// Empty if none is left. O(members).
-    [[nodiscard]] static next_gang<Traits::width> next_of(const cluster_state<Traits>& known,
+    [[nodiscard]] static next_gang<Traits::width> next_of(const cluster_state<Traits>& cluster,
                                                           const line& of) {
         next_gang<Traits::width> next;
         if (done(of))
             return next;
         const std::size_t at = of.given < of.entries.size() ? of.given : of.again.front();
-        const auto& group = known[of.entries[at].gang];
+        const auto& group = cluster[of.entries[at].gang];
         next.priority = group.spec.priority;
         next.created = group.spec.created;
         const gang_tree& tree = group.spec.tree;
@@ -300,7 +300,7 @@ private:
         for (std::size_t vertex = 0; vertex < tree.size(); ++vertex)
             missing[vertex] = tree[vertex].min_member;
         const auto count = [&](pod_index member) {
-            const std::size_t role = known[member].role.value();
+            const std::size_t role = cluster[member].role.value();
             if (role >= missing.size())
                 return;
             --missing[0];
@@ -308,21 +308,21 @@ private:
                 --missing[role];
         };
         for (const pod_index member : group.members)
-            if (known[member].holding())
+            if (cluster[member].holding())
                 count(member);
         const bool more = detail::all_of(missing, [](std::int64_t left) { return left <= 0; });
         if (more)
             missing[0] = 1;
         for (const bool roles : {true, false})
             for (const pod_index member : group.members) {
-                const auto& record = known[member];
+                const auto& record = cluster[member];
                 const std::size_t role = record.role.value();
                 if (!record.placeable() || role >= missing.size() ||
                     (roles ? role == 0 || missing[role] <= 0
                            : missing[0] <= 0 || (role != 0 && tree[role].min_member > 0 && !more)))
                     continue;
                 count(member);
-                next.amount = saturating_add(next.amount, known.request(member));
+                next.amount = saturating_add(next.amount, cluster.request(member));
             }
         return next;
     }
@@ -362,15 +362,15 @@ private:
         of.any_done = false;
     }
 
-    void admit_arrivals(const cluster_state<Traits>& known, std::int64_t now,
+    void admit_arrivals(const cluster_state<Traits>& cluster, std::int64_t now,
                         const any_gang_order& gangs) {
         sizes_.clear();
         for (const line& each : lines_)
             sizes_.push_back(each.entries.size());
         for (const gang_index which : arrivals_) {
-            const auto& record = known[which];
+            const auto& record = cluster[which];
             const std::uint32_t to = line_for(record.queue);
-            const gang_rank rank = rank_of(known, which);
+            const gang_rank rank = rank_of(cluster, which);
             lines_[to].entries.push_back({which, rank});
             if (slots_.size() <= which.value())
                 slots_.resize(which.value() + 1);
@@ -381,25 +381,26 @@ private:
             const auto middle = in.begin() + static_cast<std::ptrdiff_t>(sizes_[at]);
             if (middle == in.end())
                 continue;
-            sort(known, now, gangs, middle, in.end());
-            std::inplace_merge(in.begin(), middle, in.end(), before(known, now, gangs));
+            sort(cluster, now, gangs, middle, in.end());
+            std::inplace_merge(in.begin(), middle, in.end(), before(cluster, now, gangs));
         }
     }
 
-    [[nodiscard]] static auto before(const cluster_state<Traits>& known, std::int64_t now,
+    [[nodiscard]] static auto before(const cluster_state<Traits>& cluster, std::int64_t now,
                                      const any_gang_order& gangs) {
-        return [&known, now, &gangs](const entry& lhs, const entry& rhs) {
+        return [&cluster, now, &gangs](const entry& lhs, const entry& rhs) {
             if (gangs(lhs.rank, rhs.rank, now))
                 return true;
-            return !gangs(rhs.rank, lhs.rank, now) && known.gang_order().before(lhs.gang, rhs.gang);
+            return !gangs(rhs.rank, lhs.rank, now) &&
+                   cluster.gang_order().before(lhs.gang, rhs.gang);
         };
     }
 
     template<class Iterator>
-    static void sort(const cluster_state<Traits>& known, std::int64_t now,
+    static void sort(const cluster_state<Traits>& cluster, std::int64_t now,
                      const any_gang_order& gangs, Iterator first, Iterator last) {
         if (last - first > 1)
-            std::sort(first, last, before(known, now, gangs));
+            std::sort(first, last, before(cluster, now, gangs));
     }
 
     std::uint32_t line_for(std::optional<queue_index> queue) {
@@ -425,9 +426,9 @@ private:
     /// The line that was given last.
     std::optional<std::uint32_t> given_;
     std::vector<gang_index> arrivals_;
-    std::vector<gang_index> leavers_;
+    std::vector<gang_index> removed_;
     detail::sequence<std::size_t> sizes_;
-    bool standing_changed_ = true;
+    bool placeable_changed_ = true;
 };
 
 } // namespace v0_1

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <muster/exact/search_ray.hpp>
+#include <muster/exact/column_generation.hpp>
 #include <muster/testing/random.hpp>
 
 namespace exact_search_ray_test {
@@ -32,11 +32,11 @@ const amounts& heaviest(const std::vector<amounts>& points, const amounts& weigh
 
 /// The best weights for these points, found as a search finds them.
 amounts follow(const std::vector<amounts>& points, const amounts& direction) {
-    detail::weight_ray ray;
+    detail::column_generation ray;
     ray.start(direction, heaviest(points, direction));
     amounts weights;
     while (ray.weights(weights))
-        if (ray.add(heaviest(points, weights)) == detail::weight_ray::nothing)
+        if (ray.add(heaviest(points, weights)) == detail::column_generation::nothing)
             return weights;
     return {};
 }
@@ -54,7 +54,7 @@ TEST_CASE("a class of which there is always too little gets all the weight") {
 
 TEST_CASE("the shares mix the points into the ray's end") {
     const std::vector<amounts> points{{3, -3}, {-1, 1}};
-    detail::weight_ray ray;
+    detail::column_generation ray;
     ray.start({1, 1}, points[0]);
     amounts weights;
     CHECK(ray.weights(weights));
@@ -62,16 +62,16 @@ TEST_CASE("the shares mix the points into the ray's end") {
     const std::size_t place = ray.add(points[1]);
     CHECK(ray.weights(weights));
     CHECK(weights == amounts{1, 1});
-    CHECK(ray.share(place) == detail::weight_ray::whole * 3 / 4);
+    CHECK(ray.share(place) == detail::column_generation::whole * 3 / 4);
 }
 
 TEST_CASE("amounts that are too large stop it") {
     const std::int64_t large = std::int64_t{1} << 50U;
-    detail::weight_ray ray;
+    detail::column_generation ray;
     ray.start({1, 1}, {large, -large});
     amounts weights;
     CHECK_FALSE(ray.weights(weights));
-    CHECK(ray.add({1, 1}) == detail::weight_ray::nothing);
+    CHECK(ray.add({1, 1}) == detail::column_generation::nothing);
     CHECK(ray.share(2) == 0);
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <muster/cycle/agenda.hpp>
+#include <muster/cycle/backlog.hpp>
 #include <muster/cycle/cycle.hpp>
 #include <muster/policy/gang_order.hpp>
 #include <muster/policy/queue_order.hpp>
@@ -25,11 +25,11 @@ using namespace muster;
 
 template<class GangOrder = priority_then_age, class QueueOrder = priority_then_share>
 std::string order(cluster& known, const GangOrder& gangs = {}, const QueueOrder& queues = {}) {
-    agenda<core_of<traits>> asking;
+    backlog<core_of<traits>> asking;
     asking.rebuild(known, 0, gangs, false);
     asking.begin(known, queues);
     std::string out;
-    while (const agenda_line* line = asking.next(0, gangs))
+    while (const queue_backlog* line = asking.next(0, gangs))
         out += known.key(line->entries[line->at].gang) + " ";
     return out;
 }
@@ -129,11 +129,11 @@ TEST_CASE("shares are compared anew after something started, and not before") {
         add(known, gang, 0, 0, "r");
     const priority_then_age gangs;
     const priority_then_share queues;
-    agenda<core_of<traits>> asking;
+    backlog<core_of<traits>> asking;
     asking.rebuild(known, 0, gangs, false);
     asking.begin(known, queues);
     const auto next = [&] {
-        const agenda_line* line = asking.next(0, gangs);
+        const queue_backlog* line = asking.next(0, gangs);
         return line ? known.key(line->entries[line->at].gang) : std::string("none");
     };
     CHECK(next() == "q1");
@@ -172,7 +172,7 @@ TEST_CASE("the order does not depend on the order in which gangs and queues came
     CHECK(order(one) == "a c b ");
 }
 
-using plain_agenda = agenda<core_of<traits>>;
+using plain_agenda = backlog<core_of<traits>>;
 
 // ---- a tree of queues --------------------------------------------------------------------------
 
@@ -265,7 +265,7 @@ TEST_CASE("after a start only what is above it is compared anew, and comes out a
             asking.rebuild(lived, 0, priority_then_age{}, false);
             asking.begin(lived, order);
             std::vector<std::string> passed;
-            while (const agenda_line* line = asking.next(0, priority_then_age{})) {
+            while (const queue_backlog* line = asking.next(0, priority_then_age{})) {
                 const auto gang = line->entries[line->at].gang;
                 const auto queue = lived[gang].queue;
                 passed.push_back(lived.key(gang));
@@ -282,7 +282,7 @@ TEST_CASE("after a start only what is above it is compared anew, and comes out a
                 plain_agenda anew;
                 anew.rebuild(copy, 0, priority_then_age{}, false);
                 anew.begin(copy, order);
-                const agenda_line* should = anew.next(0, priority_then_age{});
+                const queue_backlog* should = anew.next(0, priority_then_age{});
                 while (should && copy.key(should->entries[should->at].gang).rfind("of ", 0) == 0)
                     should = anew.next(0, priority_then_age{});
                 CHECK(should);
@@ -309,7 +309,7 @@ std::string turns(plain_agenda& asking, cluster& known) {
     const priority_then_share queues;
     asking.begin(known, queues);
     std::string out;
-    while (const agenda_line* line = asking.next(0, gangs))
+    while (const queue_backlog* line = asking.next(0, gangs))
         out += known.key(line->entries[line->at].gang) + " ";
     return out;
 }
@@ -401,15 +401,15 @@ TEST_CASE("a gang that comes where another went stands by its own name") {
 }
 
 TEST_CASE_FIXTURE(followed, "a gang that something happened to is open again, the others are not") {
-    for (agenda_line& line : asking.lines())
-        for (agenda_entry& entry : line.entries)
+    for (queue_backlog& line : asking.lines())
+        for (pending_gang& entry : line.entries)
             entry.until = wait_condition::any_release();
     const std::string changed = gangs[7];
     ok(known.upsert_pod("member", changed, builders::asking(1)));
     asking.update(known, 0, priority_then_age{});
     std::vector<std::string> open;
-    for (const agenda_line& line : asking.lines())
-        for (const agenda_entry& entry : line.entries)
+    for (const queue_backlog& line : asking.lines())
+        for (const pending_gang& entry : line.entries)
             if (entry.until.is_open())
                 open.push_back(known.key(entry.gang));
     CHECK(open == std::vector<std::string>{changed});
@@ -422,13 +422,13 @@ TEST_CASE_FIXTURE(followed, "a gang that has all it wants leaves the agenda, and
         return (" " + turns(asking, known)).find(" " + gang + " ") != std::string::npos;
     };
     CHECK(in_it());
-    standing all_it_wants;
-    all_it_wants.known = true;
+    last_verdict all_it_wants;
+    all_it_wants.is_known = true;
     all_it_wants.kind = answer::admitted;
     // As a cycle does: it answers, and marks the entry as done.
     known.answered(gang_at(known, gang), all_it_wants);
-    for (agenda_line& line : asking.lines())
-        for (agenda_entry& entry : line.entries)
+    for (queue_backlog& line : asking.lines())
+        for (pending_gang& entry : line.entries)
             if (entry.gang == gang_at(known, gang))
                 line.any_done = entry.done = true;
     CHECK_FALSE(in_it());

@@ -15,7 +15,7 @@ inline namespace v0_1 {
 namespace detail {
 
 /// What a leaf of a proof weighs with: per class, and per quota of the problem.
-struct weighing {
+struct multipliers {
     detail::sequence<std::int64_t> weights;
     detail::sequence<std::int64_t> prices;
 };
@@ -46,8 +46,8 @@ template<std::size_t Width>
 /// Turns weights per class, and after them prices per quota's unit, into a weighing. Large ones are
 /// rounded: they are other weights then, which prove no less.
 template<std::size_t Width>
-void weigh_by(const fit_problem<Width>& problem, const detail::sequence<std::int64_t>& raw,
-              weighing& by) {
+void set_multipliers(const fit_problem<Width>& problem, const detail::sequence<std::int64_t>& raw,
+                     multipliers& by) {
     const std::size_t classes = problem.members.size();
     int128 unit = 1;
     for (std::size_t at = classes; at < raw.size(); ++at)
@@ -67,7 +67,7 @@ void weigh_by(const fit_problem<Width>& problem, const detail::sequence<std::int
 
 /// A class without weight still breaks ties among patterns: all are scaled so that weights of one
 /// do not matter beside them. `upper` is how many of each class the nodes could take.
-inline void spread_zeros(const detail::sequence<std::int64_t>& upper, weighing& by) {
+inline void spread_zeros(const detail::sequence<std::int64_t>& upper, multipliers& by) {
     if (detail::find(by.weights, 0) == by.weights.end())
         return;
     std::int64_t most = 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
-#include <muster/exact/search_repair.hpp>
+#include <muster/exact/rounding_heuristic.hpp>
 
 #include "../builders.hpp"
 
@@ -12,8 +12,8 @@ namespace {
 using namespace builders;
 using namespace muster;
 using counts = detail::sequence<std::int64_t>;
-using box = detail::search_box<traits::width>;
-using repair = detail::pattern_repair<traits::width>;
+using box = detail::branch_bounds<traits::width>;
+using repair = detail::rounding_heuristic<traits::width>;
 
 /// Nodes of 6 units, each for two of the first class or three of the second.
 struct fixture {
@@ -40,12 +40,12 @@ struct fixture {
             problem.most.push_back(free / 2);
         }
     }
-    bool mend(const counts& needed, const muster::detail::sequence<repair::ingredient>& mix = {}) {
+    bool run(const counts& needed, const muster::detail::sequence<repair::ingredient>& mix = {}) {
         nodes.reset(problem, steps);
         int128 bound = 0;
-        CHECK(nodes.carry(weights, steps, selected, carried, bound));
+        CHECK(nodes.price_nodes(weights, steps, selected, carried, bound));
         excess = {carried[0] - needed[0], carried[1] - needed[1]};
-        return mender.mend(nodes, selected, mix, weights, excess, steps);
+        return mender.run(nodes, selected, mix, weights, excess, steps);
     }
     /// What the shares carry; every part's nodes must be shared out.
     counts shared() {
@@ -64,17 +64,17 @@ struct fixture {
 
 TEST_CASE_FIXTURE(fixture, "nodes that are alike are shared out") {
     add_nodes(8, 6);
-    CHECK(mend({6, 15}));
+    CHECK(run({6, 15}));
     CHECK(shared() == counts{6, 15});
-    CHECK(mend({16, 0}));
-    CHECK(mend({0, 24}));
+    CHECK(run({16, 0}));
+    CHECK(run({0, 24}));
     CHECK(shared() == counts{0, 24});
 }
 
 TEST_CASE_FIXTURE(fixture, "an exchange that costs weight is made where weight is to spare") {
     add_nodes(3, 6);
     // Each of 6 units, but 5 of the first class need a third node, and a member's room is lost.
-    CHECK(mend({5, 1}));
+    CHECK(run({5, 1}));
     const counts sum = shared();
     CHECK(sum[0] >= 5);
     CHECK(sum[1] >= 1);
@@ -82,8 +82,8 @@ TEST_CASE_FIXTURE(fixture, "an exchange that costs weight is made where weight i
 
 TEST_CASE_FIXTURE(fixture, "what cannot be mended is not") {
     add_nodes(3, 6);
-    CHECK_FALSE(mend({5, 2}));
-    CHECK_FALSE(mend({7, 0}));
+    CHECK_FALSE(run({5, 2}));
+    CHECK_FALSE(run({7, 0}));
 }
 
 TEST_CASE_FIXTURE(fixture, "a mix is rounded node by node") {
@@ -95,10 +95,10 @@ TEST_CASE_FIXTURE(fixture, "a mix is rounded node by node") {
     counts of_first;
     counts of_second;
     int128 bound = 0;
-    CHECK(nodes.carry({30, 19}, steps, first, of_first, bound));
-    CHECK(nodes.carry({30, 21}, steps, second, of_second, bound));
+    CHECK(nodes.price_nodes({30, 19}, steps, first, of_first, bound));
+    CHECK(nodes.price_nodes({30, 21}, steps, second, of_second, bound));
     const counts needed{(of_first[0] + of_second[0]) / 2 - 1, (of_first[1] + of_second[1]) / 2 - 1};
-    CHECK(mend(needed, {{&first, repair::whole / 2}, {&second, repair::whole / 2}}));
+    CHECK(run(needed, {{&first, repair::whole / 2}, {&second, repair::whole / 2}}));
     const counts sum = shared();
     CHECK(sum[0] >= needed[0]);
     CHECK(sum[1] >= needed[1]);

@@ -27,12 +27,12 @@ namespace detail {
 /// This is the simplex method on columns that weighings make (Dantzig-Wolfe), with the inverse kept
 /// as integers over a common denominator (Edmonds), so that nothing is rounded. Should they grow
 /// too large, it stops there.
-class weight_ray {
+class column_generation {
 public:
-    static constexpr std::size_t most_classes = 8;
+    static constexpr std::size_t max_classes = 8;
 
     /// Starts with one point; `direction` is positive. Both are per class and then per quota, of 2
-    /// to `most_classes` in all.
+    /// to `max_classes` in all.
     void start(const detail::sequence<std::int64_t>& direction,
                const detail::sequence<std::int64_t>& point) {
         classes_ = point.size();
@@ -133,7 +133,7 @@ private:
         return detail::all_of(amounts, [](std::int64_t each) { return -end < each && each < end; });
     }
 
-    using column = std::array<int128, most_classes + 1>;
+    using column = std::array<int128, max_classes + 1>;
 
     [[nodiscard]] column column_of(const detail::sequence<std::int64_t>& point) const {
         column made{};
@@ -202,9 +202,9 @@ private:
     bool exact_ = true;
     /// The place of the ray itself.
     std::size_t out_ = 0;
-    std::array<column, most_classes + 1> inverse_{};
+    std::array<column, max_classes + 1> inverse_{};
     int128 denominator_ = 1;
-    std::array<bool, most_classes + 1> holds_point_{};
+    std::array<bool, max_classes + 1> holds_point_{};
 };
 
 } // namespace detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
-#include <muster/exact/search_box.hpp>
+#include <muster/exact/branch_bounds.hpp>
 
 #include "../builders.hpp"
 
@@ -12,7 +12,7 @@ namespace {
 using namespace builders;
 using namespace muster;
 using counts = detail::sequence<std::int64_t>;
-using box = detail::search_box<traits::width>;
+using box = detail::branch_bounds<traits::width>;
 
 struct fixture {
     fit_problem<traits::width> problem;
@@ -33,8 +33,8 @@ struct fixture {
         for (const auto& member : problem.members)
             problem.most.push_back(fit_count(member.request, free, member.waiting));
     }
-    bool carry(const counts& weights) {
-        return nodes.carry(weights, steps, selected, carried, bound);
+    bool price_nodes(const counts& weights) {
+        return nodes.price_nodes(weights, steps, selected, carried, bound);
     }
 };
 
@@ -51,7 +51,7 @@ TEST_CASE_FIXTURE(fixture, "nodes that are alike share a part, nodes without a r
     CHECK(nodes.settled(1));
     CHECK(nodes.settled_sum() == counts{2, 2});
     CHECK(nodes.upper() == counts{8, 8});
-    CHECK(carry({3, 1}));
+    CHECK(price_nodes({3, 1}));
     CHECK(carried == counts{8, 2});
     CHECK((bound == 26));
 }
@@ -66,7 +66,7 @@ TEST_CASE_FIXTURE(fixture, "a split holds one node and leaves those alike as the
         return nodes.within(0, 0, 1, high, [&] {
             CHECK(nodes.lower() == (high ? counts{2, 0} : counts{0, 0}));
             CHECK(nodes.upper() == (high ? counts{4, 6} : counts{3, 6}));
-            CHECK(carry({1, 0}));
+            CHECK(price_nodes({1, 0}));
             return carried[0];
         });
     };
@@ -84,15 +84,15 @@ TEST_CASE_FIXTURE(fixture, "splits on one node add up until no pattern is left")
     add_node(units(7));
     nodes.reset(problem, steps);
     nodes.within(0, 0, 0, true, [&] {
-        CHECK(carry({0, 1}));
+        CHECK(price_nodes({0, 1}));
         CHECK(carried == counts{1, 2});
         nodes.within(0, 1, 2, true, [&] {
-            CHECK_FALSE(carry({1, 1}));
+            CHECK_FALSE(price_nodes({1, 1}));
             return 0;
         });
         return 0;
     });
-    CHECK(carry({0, 1}));
+    CHECK(price_nodes({0, 1}));
     CHECK(carried == counts{0, 3});
 }
 
@@ -105,11 +105,11 @@ TEST_CASE_FIXTURE(fixture, "a node without a rivalry can be split all the same")
     const auto cell = nodes.widest();
     CHECK(cell.has_value());
     nodes.within(0, 0, 1, false, [&] {
-        CHECK(carry({1, 1}));
+        CHECK(price_nodes({1, 1}));
         CHECK(carried == counts{1, 4});
         return 0;
     });
-    CHECK(carry({1, 1}));
+    CHECK(price_nodes({1, 1}));
     CHECK(carried == counts{4, 4});
 }
 
@@ -121,18 +121,18 @@ TEST_CASE_FIXTURE(fixture, "nodes with too many patterns to list are enumerated,
     add_node(units(101, 9));
     nodes.reset(problem, steps);
     CHECK(nodes.parts()[0].listed);
-    CHECK(carry({317, 203, 111}));
+    CHECK(price_nodes({317, 203, 111}));
     const counts listed = carried;
     const int128 weight = bound;
     steps = 2000;
     nodes.reset(problem, steps);
     CHECK_FALSE(nodes.parts()[0].listed);
     steps = 1 << 20;
-    CHECK(carry({317, 203, 111}));
+    CHECK(price_nodes({317, 203, 111}));
     CHECK(carried == listed);
     CHECK((bound == weight));
     nodes.within(0, 0, 3, false, [&] {
-        CHECK(carry({317, 203, 111}));
+        CHECK(price_nodes({317, 203, 111}));
         CHECK(bound < weight);
         return 0;
     });

@@ -10,14 +10,14 @@
 #include <muster/base/ranges.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
-#include <muster/cycle/agenda.hpp>
 #include <muster/cycle/any_policy.hpp>
+#include <muster/cycle/backlog.hpp>
+#include <muster/cycle/cycle_context.hpp>
 #include <muster/cycle/cycle_options.hpp>
 #include <muster/cycle/decision.hpp>
 #include <muster/cycle/decision_notes.hpp>
-#include <muster/cycle/engine.hpp>
-#include <muster/cycle/quota_pass.hpp>
-#include <muster/cycle/stale_pass.hpp>
+#include <muster/cycle/quota_phase.hpp>
+#include <muster/cycle/stale_phase.hpp>
 #include <muster/vocabulary/budget.hpp>
 #include <muster/wait/wait_condition.hpp>
 
@@ -28,9 +28,9 @@ namespace detail {
 
 /// Nothing happened since the last answer that could change it.
 template<class Traits>
-[[nodiscard]] bool settled(const cluster_state<Traits>& known, gang_index which) {
-    const auto& group = known[which];
-    if (group.dirty || !group.last.known || group.last.unreached_since > 0 ||
+[[nodiscard]] bool settled(const cluster_state<Traits>& cluster, gang_index which) {
+    const auto& group = cluster[which];
+    if (group.dirty || !group.last.is_known || group.last.unreached_since > 0 ||
         group.last.held_back || group.last.at == gate::order)
         return false;
     // What others came to use of its quota may prove that it does not fit.
@@ -39,12 +39,12 @@ template<class Traits>
     if (group.last.kind == answer::admitted && group.placeable == 0)
         return true;
     // Pods that came to stand somewhere, or changed there, may have done so since.
-    if (known.population().in_use() && group.last.kind != answer::never &&
+    if (cluster.population().in_use() && group.last.kind != answer::never &&
         (group.last.kind != answer::waiting ||
-         detail::any_of(group.members, [&](pod_index pod) { return terms_bear_on(known, pod); })))
+         detail::any_of(group.members, [&](pod_index pod) { return terms_bear_on(cluster, pod); })))
         return false;
-    return group.last.release_epoch == known.release_epoch() &&
-           group.last.capability_epoch == known.capability_epoch();
+    return group.last.release_epoch == cluster.release_epoch() &&
+           group.last.capability_epoch == cluster.capability_epoch();
 }
 
 /// A gang that its queue's strict order keeps others behind.
@@ -55,11 +55,11 @@ template<class Traits>
 
 /// One cycle as it goes.
 template<class Traits>
-class round {
+class cycle_run {
 public:
-    round(cluster_state<Traits>& known, std::int64_t now, const any_policy<Traits>& how,
-          budget limit, cycle_options options, cycle_result& result)
-        : known_(&known),
+    cycle_run(cluster_state<Traits>& cluster, std::int64_t now, const any_policy<Traits>& how,
+              budget limit, cycle_options options, cycle_result& result)
+        : cluster_(&cluster),
           now_(now),
           how_(&how),
           limit_(limit),
@@ -67,12 +67,12 @@ public:
           result_(&result),
           make_room_(make_room_by(how)),
           ages_(!how.staleness.is_none()),
-          kept_(&engine_of(known, how)),
-          made_(kept_->made) {
+          context_(&context_of(cluster, how)),
+          made_(context_->made) {
         made_.clear();
-        kept_->waiting.clear();
+        context_->waiting.clear();
         for (decision& each : result.decisions)
-            kept_->deciding.recycle(each.outcome.proof);
+            context_->deciding.recycle(each.outcome.proof);
         result.clear();
     }
 
@@ -81,17 +81,17 @@ public:
         // Where nothing is to be done for a gang that is not asked.
         const bool plain =
             !make_room_ && !options_.list_all && !keeps_room() && !how_->queues.counts_next_gang();
-        const auto needless = [&](agenda_entry& entry) {
+        const auto needless = [&](pending_gang& entry) {
             if (!plain || must_ask(entry))
                 return false;
             entry.visit = visits_++;
             return true;
         };
-        while (agenda_line* line = kept_->asking.next(now_, how_->gangs, needless)) {
-            agenda_entry& entry = line->entries[line->at];
+        while (queue_backlog* line = context_->pending.next(now_, how_->gangs, needless)) {
+            pending_gang& entry = line->entries[line->at];
             if (!keeps_room()) {
                 pass(*line, entry);
-                kept_->asking.passed(*known_, how_->queues);
+                context_->pending.passed(*cluster_, how_->queues);
                 continue;
             }
             entry.started_before = started_;
@@ -99,18 +99,18 @@ public:
             if (suspended)
                 suspend_plans(true);
             pass(*line, entry);
-            kept_->asking.passed(*known_, how_->queues);
+            context_->pending.passed(*cluster_, how_->queues);
             if (suspended)
                 suspend_plans(false);
             keep_room(entry);
         }
         if (make_room_) {
             // A gang that loses members by an eviction is not looked at afterwards.
-            any_cut_short_ |= !quota_pass(*known_, limit_, *result_, *kept_).run();
-            any_cut_short_ |= !make_room_(*known_, now_, *how_, limit_, *result_, *kept_,
+            any_cut_short_ |= !quota_phase(*cluster_, limit_, *result_, *context_).run();
+            any_cut_short_ |= !make_room_(*cluster_, now_, *how_, limit_, *result_, *context_,
                                           !options_.list_all && !keeps_room());
         }
-        any_cut_short_ |= !quota_pass(*known_, limit_, *result_, *kept_).run();
+        any_cut_short_ |= !quota_phase(*cluster_, limit_, *result_, *context_).run();
         count_bypasses();
         if (ages_)
             evict_stale();
@@ -119,63 +119,63 @@ public:
 
 private:
     void prepare() {
-        cluster_state<Traits>& known = *known_;
-        known.keep_promises(now_);
+        cluster_state<Traits>& cluster = *cluster_;
+        cluster.update_migrations(now_);
         if (ages_)
-            stale_pass(known, now_, how_->staleness, kept_->stakes)
-                .look(!std::exchange(kept_->knows_short, true));
-        for (const gang_index which : known.gangs_with_nominations())
-            if (nominations_stand(known, which, kept_->deciding.sort(known, which)))
-                known.recall(which);
+            stale_phase(cluster, now_, how_->staleness, context_->holds)
+                .look(!std::exchange(context_->knows_short, true));
+        for (const gang_index which : cluster.gangs_with_nominations())
+            if (nominations_stand(cluster, which, context_->deciding.sort(cluster, which)))
+                cluster.recall(which);
             else
-                known.forget_nominations(which);
-        lifted_ = known.lift_reservations();
+                cluster.forget_nominations(which);
+        lifted_ = cluster.lift_reservations();
         // What was planned for a gang that something happened to is planned anew.
         std::erase_if(lifted_, [&](const auto& each) {
-            const auto& owner = known[each.owner.index];
+            const auto& owner = cluster[each.owner.index];
             return each.start || owner.generation != each.owner.generation || owner.dirty ||
-                   kept_->capability_epoch != known.capability_epoch();
+                   context_->capability_epoch != cluster.capability_epoch();
         });
-        kept_->finder.catch_up(known);
-        kept_->begin(known);
-        kept_->planning.begin();
-        changes_.released = kept_->release_epoch != known.release_epoch();
-        changes_.capable = kept_->capability_epoch != known.capability_epoch();
-        changes_.lost = kept_->loss_epoch != known.loss_epoch();
-        changes_.queues_moved = kept_->queue_epoch != known.queue_epoch();
-        kept_->release_epoch = known.release_epoch();
-        kept_->capability_epoch = known.capability_epoch();
-        kept_->loss_epoch = known.loss_epoch();
-        kept_->queue_epoch = known.queue_epoch();
-        if (!kept_->has_agenda || options_.list_all) {
-            kept_->asking.rebuild(known, now_, how_->gangs, options_.list_all);
+        context_->finder.catch_up(cluster);
+        context_->begin(cluster);
+        context_->planning.begin();
+        changes_.released = context_->release_epoch != cluster.release_epoch();
+        changes_.capable = context_->capability_epoch != cluster.capability_epoch();
+        changes_.lost = context_->loss_epoch != cluster.loss_epoch();
+        changes_.queues_moved = context_->queue_epoch != cluster.queue_epoch();
+        context_->release_epoch = cluster.release_epoch();
+        context_->capability_epoch = cluster.capability_epoch();
+        context_->loss_epoch = cluster.loss_epoch();
+        context_->queue_epoch = cluster.queue_epoch();
+        if (!context_->has_backlog || options_.list_all) {
+            context_->pending.rebuild(cluster, now_, how_->gangs, options_.list_all);
             changes_ = {};
-            for (agenda_line& line : kept_->asking.lines())
-                for (agenda_entry& entry : line.entries) {
-                    entry.until = settled(known, entry.gang) ? wait_condition::any_release()
-                                                             : wait_condition::asked_again();
-                    entry.unreached_since = known[entry.gang].last.unreached_since;
-                    entry.wants_room = known[entry.gang].last.at == gate::space;
-                    kept_->any_unreached |= entry.unreached_since > 0;
+            for (queue_backlog& line : context_->pending.lines())
+                for (pending_gang& entry : line.entries) {
+                    entry.until = settled(cluster, entry.gang) ? wait_condition::any_release()
+                                                               : wait_condition::asked_again();
+                    entry.unreached_since = cluster[entry.gang].last.unreached_since;
+                    entry.wants_room = cluster[entry.gang].last.at == gate::space;
+                    context_->any_unreached |= entry.unreached_since > 0;
                 }
         } else {
-            kept_->asking.update(known, now_, how_->gangs);
+            context_->pending.update(cluster, now_, how_->gangs);
             if (!how_->gangs.is_timeless())
-                kept_->asking.sort_again(known, now_, how_->gangs);
+                context_->pending.sort_again(cluster, now_, how_->gangs);
             if (changes_.released)
-                kept_->refresh(known);
+                context_->refresh(cluster);
         }
-        kept_->has_agenda = !options_.list_all;
-        kept_->asking.begin(known, how_->queues);
-        kept_->searching.begin(limit_);
-        if (std::exchange(kept_->any_unreached, false))
-            for (const agenda_line& line : kept_->asking.lines())
-                for (const agenda_entry& entry : line.entries)
+        context_->has_backlog = !options_.list_all;
+        context_->pending.begin(cluster, how_->queues);
+        context_->searching.begin(limit_);
+        if (std::exchange(context_->any_unreached, false))
+            for (const queue_backlog& line : context_->pending.lines())
+                for (const pending_gang& entry : line.entries)
                     if (entry.unreached_since > 0) {
-                        kept_->any_unreached = true;
-                        kept_->searching.add(entry.unreached_since);
+                        context_->any_unreached = true;
+                        context_->searching.add(entry.unreached_since);
                     }
-        kept_->searching.share_out();
+        context_->searching.share_out();
     }
 
     // ---- room that is kept ---------------------------------------------------------------------
@@ -186,20 +186,20 @@ private:
 
     /// The gang will have ended before any that others are planned to start.
     [[nodiscard]] bool ends_in_time(gang_index which) const {
-        const auto& duration = (*known_)[which].spec.duration;
-        return duration && kept_->planning.any() &&
-               kept_->planning.all_after(saturate(static_cast<int128>(now_) + *duration));
+        const auto& duration = (*cluster_)[which].spec.duration;
+        return duration && context_->planning.any() &&
+               context_->planning.all_after(saturate(static_cast<int128>(now_) + *duration));
     }
     void suspend_plans(bool suspend) {
-        for (std::size_t at = 0; at < known_->reservations().size(); ++at)
-            if (known_->reservations()[at].start)
-                suspend ? known_->suspend_reservation(at) : known_->resume_reservation(at);
+        for (std::size_t at = 0; at < cluster_->reservations().size(); ++at)
+            if (cluster_->reservations()[at].start)
+                suspend ? cluster_->suspend_reservation(at) : cluster_->resume_reservation(at);
         if (suspend)
-            kept_->refresh(*known_);
+            context_->refresh(*cluster_);
     }
 
     /// Keeps room for a gang that waits, when it is its turn to have some.
-    void keep_room(const agenda_entry& entry) {
+    void keep_room(const pending_gang& entry) {
         const bool may_plan = planned_ < how_->reservations.planned();
         const auto patience = how_->reservations.patience();
         if (!may_plan && (!patience || has_room_))
@@ -207,52 +207,53 @@ private:
         if (!waits(entry.gang))
             return;
         if (may_plan) {
-            if (auto made = kept_->plan_start(*known_, entry.gang, now_)) {
-                planned_ += known_->reserve(std::move(*made)) ? 1U : 0U;
+            if (auto made = context_->plan_start(*cluster_, entry.gang, now_)) {
+                planned_ += cluster_->reserve(std::move(*made)) ? 1U : 0U;
                 return;
             }
         }
-        if (!patience || has_room_ || (*known_)[entry.gang].bypassed < *patience)
+        if (!patience || has_room_ || (*cluster_)[entry.gang].bypassed < *patience)
             return;
         const auto before =
             detail::find(lifted_, entry.gang, [](const auto& each) { return each.owner.index; });
         auto made = before != lifted_.end() ? std::optional(std::move(*before))
-                                            : kept_->plan_room(*known_, entry.gang);
-        has_room_ = made && known_->reserve(std::move(*made));
+                                            : context_->plan_room(*cluster_, entry.gang);
+        has_room_ = made && cluster_->reserve(std::move(*made));
     }
 
     /// For room on nodes or in its quota, as far as is known.
     [[nodiscard]] bool waits(gang_index which) const {
-        const standing& last = (*known_)[which].last;
-        return last.known && (last.kind == answer::waiting || last.kind == answer::undecided) &&
+        const last_verdict& last = (*cluster_)[which].last;
+        return last.is_known && (last.kind == answer::waiting || last.kind == answer::undecided) &&
                (last.at == gate::space || last.at == gate::quota);
     }
 
     void count_bypasses() {
         if (!how_->reservations.patience())
             return;
-        for (const agenda_line& line : kept_->asking.lines())
-            for (const agenda_entry& entry : line.entries)
-                if (entry.started_before < started_ || (*known_)[entry.gang].bypassed > 0)
-                    known_->bypassed(entry.gang,
-                                     waits(entry.gang) ? started_ - entry.started_before : -1);
+        for (const queue_backlog& line : context_->pending.lines())
+            for (const pending_gang& entry : line.entries)
+                if (entry.started_before < started_ || (*cluster_)[entry.gang].bypassed > 0)
+                    cluster_->bypassed(entry.gang,
+                                       waits(entry.gang) ? started_ - entry.started_before : -1);
     }
 
     // --------------------------------------------------------------------------------------------
 
     /// The gang's answer may have changed.
-    [[nodiscard]] bool must_ask(const agenda_entry& entry) const {
-        return entry.until.ended(*known_, entry.gang, changes_, kept_->finder, kept_->leaves);
+    [[nodiscard]] bool must_ask(const pending_gang& entry) const {
+        return entry.until.ended(*cluster_, entry.gang, changes_, context_->finder,
+                                 context_->leaves);
     }
 
-    void pass(agenda_line& line, agenda_entry& entry) {
+    void pass(queue_backlog& line, pending_gang& entry) {
         entry.visit = visits_++;
-        if (line.held_up && (*known_)[entry.gang].nominated == 0) {
+        if (line.held_up && (*cluster_)[entry.gang].nominated == 0) {
             // Strict order holds new gangs back, and the surplus of gangs that run. A gang that is
             // below its minima may be completed.
             any_behind_ = true;
-            const stake held = stake_of(*known_, entry.gang, kept_->stakes);
-            if (held != stake::some)
+            const hold_level held = hold_level_of(*cluster_, entry.gang, context_->holds);
+            if (held != hold_level::some)
                 return hold_back(line, entry, held);
         }
         turn mine{entry.gang, entry.visit};
@@ -263,78 +264,78 @@ private:
         else
             skip(line, entry);
         mine.for_surplus =
-            !line.comes_again() && serves_surplus_by(*how_) && wants_one_more(*known_, mine.gang);
+            !line.comes_again() && serves_surplus_by(*how_) && wants_one_more(*cluster_, mine.gang);
         if (make_room_ && ((!surplus && waits(mine.gang)) || mine.for_surplus))
-            kept_->waiting.push_back(mine);
+            context_->waiting.push_back(mine);
     }
 
-    void hold_back(agenda_line& line, agenda_entry& entry, stake held) {
-        const auto& group = (*known_)[entry.gang];
+    void hold_back(queue_backlog& line, pending_gang& entry, hold_level held) {
+        const auto& group = (*cluster_)[entry.gang];
         verdict outcome;
         outcome.at = gate::order;
-        if (held == stake::minima) {
-            outcome.at = kept_->deciding.gate_of(*known_, entry.gang);
+        if (held == hold_level::minima) {
+            outcome.at = context_->deciding.gate_of(*cluster_, entry.gang);
             outcome.kind =
                 outcome.at == gate::none ? answer::admitted : answer_at_gate(group.spec.fault);
         }
-        answer_with(line, entry, std::move(outcome), false, held == stake::minima);
+        answer_with(line, entry, std::move(outcome), false, held == hold_level::minima);
     }
 
-    void skip(agenda_line& line, agenda_entry& entry) {
+    void skip(queue_backlog& line, pending_gang& entry) {
         if (!line.strict && !options_.list_all)
             return;
-        const standing& last = (*known_)[entry.gang].last;
+        const last_verdict& last = (*cluster_)[entry.gang].last;
         line.held_up = line.held_up || (line.strict && holds_up(last.kind, last.at));
         if (options_.list_all)
             note(entry, last, {last.kind, last.at, last.could_start, {}, 0});
     }
 
-    void ask(agenda_line& line, agenda_entry& entry) {
-        const std::int64_t steps = kept_->searching.share(entry.unreached_since);
-        verdict outcome = kept_->decide(*known_, entry.gang, steps, surplus(line));
+    void ask(queue_backlog& line, pending_gang& entry) {
+        const std::int64_t steps = context_->searching.share(entry.unreached_since);
+        verdict outcome = context_->decide(*cluster_, entry.gang, steps, surplus(line));
         const bool cut_short =
             (outcome.kind == answer::undecided ||
-             (outcome.kind == answer::waiting && kept_->deciding.ever_is_open())) &&
-            !kept_->searching.whole(steps);
+             (outcome.kind == answer::waiting && context_->deciding.ever_is_open())) &&
+            !context_->searching.whole(steps);
         any_cut_short_ |= cut_short;
-        kept_->searching.asked(entry.unreached_since, outcome.steps);
+        context_->searching.asked(entry.unreached_since, outcome.steps);
         ++result_->counters.asked;
         result_->counters.search_steps += outcome.steps;
-        entry.until = kept_->until_when(*known_, entry.gang, outcome);
+        entry.until = context_->until_when(*cluster_, entry.gang, outcome);
         // Members beyond the minima of a gang that was nominated are looked at once it stands.
-        const bool rest = kept_->came && (*known_)[entry.gang].placeable > 0;
+        const bool rest = context_->came && (*cluster_)[entry.gang].placeable > 0;
         any_cut_short_ |= rest;
-        const bool more = how_->surplus.takes_turns() && !kept_->came &&
+        const bool more = how_->surplus.takes_turns() && !context_->came &&
                           outcome.kind == answer::admitted &&
-                          (!line.for_surplus || kept_->placed.size() > 0);
+                          (!line.for_surplus || context_->placed.size() > 0);
         answer_with(line, entry, std::move(outcome), cut_short, rest);
-        if (more && (*known_)[entry.gang].placeable > 0)
-            kept_->asking.once_more(*known_, now_, how_->gangs, line);
+        if (more && (*cluster_)[entry.gang].placeable > 0)
+            context_->pending.once_more(*cluster_, now_, how_->gangs, line);
     }
 
     /// Of its surplus, what the gang may place in this turn.
-    [[nodiscard]] surplus_wish surplus(const agenda_line& line) const {
+    [[nodiscard]] surplus_request surplus(const queue_backlog& line) const {
         if (how_->surplus.takes_turns() && !line.for_surplus)
             return {0, false};
         return how_->surplus.per_turn();
     }
 
-    void answer_with(agenda_line& line, agenda_entry& entry, verdict&& outcome, bool cut_short,
+    void answer_with(queue_backlog& line, pending_gang& entry, verdict&& outcome, bool cut_short,
                      bool held_back) {
         line.held_up = line.held_up || (line.strict && holds_up(outcome.kind, outcome.at));
-        if (!kept_->placed.empty()) {
-            kept_->asking.shares_moved(*known_, line.queue, how_->queues);
-            known_->started(kept_->placed, now_);
+        if (!context_->placed.empty()) {
+            context_->pending.shares_moved(*cluster_, line.queue, how_->queues);
+            cluster_->started(context_->placed, now_);
             ++started_;
         }
-        result_->counters.pods_placed += kept_->placed.size();
-        const standing before = (*known_)[entry.gang].last;
-        standing now = standing_after(*known_, outcome);
+        result_->counters.pods_placed += context_->placed.size();
+        const last_verdict before = (*cluster_)[entry.gang].last;
+        last_verdict now = last_verdict_after(*cluster_, outcome);
         if (cut_short)
             now.unreached_since =
-                entry.unreached_since > 0 ? entry.unreached_since : known_->cycles();
+                entry.unreached_since > 0 ? entry.unreached_since : cluster_->cycles();
         now.held_back = held_back;
-        known_->answered(entry.gang, now);
+        cluster_->answered(entry.gang, now);
 
         if (cut_short || held_back || now.at == gate::order)
             entry.until.replace_proof(wait_condition::asked_again());
@@ -342,33 +343,33 @@ private:
                  now.at == gate::unsupported || now.at == gate::volumes)
             entry.until.replace_proof(wait_condition::own_event());
         entry.unreached_since = now.unreached_since;
-        kept_->any_unreached |= now.unreached_since > 0;
+        context_->any_unreached |= now.unreached_since > 0;
         entry.wants_room = now.at == gate::space;
-        entry.done = now.kind == answer::admitted && has_all_it_wants(*known_, entry.gang);
+        entry.done = now.kind == answer::admitted && has_all_it_wants(*cluster_, entry.gang);
         line.any_done |= entry.done;
 
         // Under a quota, gangs that start later may still move this one to another gate.
-        const bool quota = line.queue && known_->accounts().queues().limited(*line.queue);
-        if (quota || options_.list_all || before.known == false || before.kind != now.kind ||
-            before.at != now.at || !kept_->placed.empty())
+        const bool quota = line.queue && cluster_->accounts().queues().limited(*line.queue);
+        if (quota || options_.list_all || before.is_known == false || before.kind != now.kind ||
+            before.at != now.at || !context_->placed.empty())
             note(entry, before, std::move(outcome));
         else
-            kept_->deciding.recycle(outcome.proof);
-        kept_->journal->commit();
-        kept_->placed.clear();
+            context_->deciding.recycle(outcome.proof);
+        context_->journal->commit();
+        context_->placed.clear();
     }
 
-    void note(const agenda_entry& entry, const standing& before, verdict&& outcome) {
-        result_->add(entry.gang, std::move(outcome), kept_->placed);
+    void note(const pending_gang& entry, const last_verdict& before, verdict&& outcome) {
+        result_->add(entry.gang, std::move(outcome), context_->placed);
         made_.push_back({entry.visit, before});
     }
 
     void evict_stale() {
-        stale_pass(*known_, now_, how_->staleness, kept_->stakes)
+        stale_phase(*cluster_, now_, how_->staleness, context_->holds)
             .run([&](gang_index which, const std::vector<pod_index>& pods) {
                 auto made = detail::find(result_->decisions, which, &decision::gang);
                 if (made == result_->decisions.end()) {
-                    const standing& last = (*known_)[which].last;
+                    const last_verdict& last = (*cluster_)[which].last;
                     result_->add(which, {last.kind, last.at, last.could_start, {}, 0}, {});
                     made_.push_back({visits_++, last});
                     made = result_->decisions.end() - 1;
@@ -383,10 +384,10 @@ private:
         std::size_t left = 0;
         for (std::size_t at = 0; at < result_->decisions.size(); ++at) {
             decision& made = result_->decisions[at];
-            const standing& before = made_[at].before;
-            if (!options_.list_all && before.known && before.kind == made.outcome.kind &&
+            const last_verdict& before = made_[at].before;
+            if (!options_.list_all && before.is_known && before.kind == made.outcome.kind &&
                 before.at == made.outcome.at && made.placements.empty() && !made.stale) {
-                kept_->deciding.recycle(made.outcome.proof);
+                context_->deciding.recycle(made.outcome.proof);
                 continue;
             }
             if (left != at)
@@ -396,25 +397,25 @@ private:
         result_->decisions.erase(result_->decisions.begin() + static_cast<std::ptrdiff_t>(left),
                                  result_->decisions.end());
         result_->bind();
-        static_cast<answer_counts&>(result_->counters) = known_->last_answers();
-        result_->counters.skipped = known_->gang_order().size() - result_->counters.asked;
+        static_cast<answer_counts&>(result_->counters) = cluster_->last_answers();
+        result_->counters.skipped = cluster_->gang_order().size() - result_->counters.asked;
         // Time alone may bring another to the head of a line that is kept in strict order.
-        known_->cycle_ended(!any_cut_short_ && (how_->gangs.is_timeless() || !any_behind_) &&
-                            !someone_waits_for_pods_placed());
+        cluster_->cycle_ended(!any_cut_short_ && (how_->gangs.is_timeless() || !any_behind_) &&
+                              !someone_waits_for_pods_placed());
     }
 
     /// Members placed in this cycle bear on a gang that was asked before.
     [[nodiscard]] bool someone_waits_for_pods_placed() const {
-        if (!known_->population().in_use())
+        if (!cluster_->population().in_use())
             return false;
-        for (const agenda_line& line : kept_->asking.lines())
-            for (const agenda_entry& entry : line.entries)
-                if (entry.until.pods_came(*known_))
+        for (const queue_backlog& line : context_->pending.lines())
+            for (const pending_gang& entry : line.entries)
+                if (entry.until.pods_came(*cluster_))
                     return true;
         return false;
     }
 
-    cluster_state<Traits>* known_;
+    cluster_state<Traits>* cluster_;
     std::int64_t now_;
     const any_policy<Traits>* how_;
     budget limit_;
@@ -424,7 +425,7 @@ private:
     decltype(&make_room<Traits>) make_room_;
     /// Gangs below their minima are evicted after a time.
     bool ages_;
-    engine<Traits>* kept_;
+    cycle_context<Traits>* context_;
     cluster_changes changes_;
     bool any_cut_short_ = false;
     bool any_behind_ = false;

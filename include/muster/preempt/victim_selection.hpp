@@ -12,12 +12,12 @@
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/policy/victim_rule_concept.hpp>
-#include <muster/preempt/borrowing.hpp>
 #include <muster/preempt/candidates.hpp>
 #include <muster/preempt/disruption_room.hpp>
+#include <muster/preempt/reclaim_check.hpp>
 #include <muster/preempt/victims.hpp>
 #include <muster/problem/reused_list.hpp>
-#include <muster/vocabulary/tree_standing.hpp>
+#include <muster/vocabulary/subtree_status.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -26,7 +26,7 @@ inline namespace v0_1 {
 /// units the minima of the gangs, disruption budgets and the deserved amounts of queues allow.
 /// `victim_search` makes the choice and defines `Fit`.
 template<class Traits>
-class victim_taking {
+class victim_selection {
 protected:
     static constexpr std::size_t whole = victim_unit::whole;
     static constexpr std::size_t unopened = std::numeric_limits<std::size_t>::max();
@@ -35,18 +35,18 @@ protected:
     using unit = victim_unit;
 
     template<victim_rule Rule>
-    void begin_taking(const cluster_state<Traits>& known, gang_index by, const Rule& rule,
-                      std::int64_t now, eviction_candidates<Traits>& among,
-                      borrowing<Traits>& borrowed, std::int64_t& steps) {
-        known_ = &known;
-        borrowed_ = &borrowed;
+    void begin_selection(const cluster_state<Traits>& cluster, gang_index by, const Rule& rule,
+                         std::int64_t now, eviction_candidates<Traits>& among,
+                         reclaim_check<Traits>& reclaim, std::int64_t& steps) {
+        cluster_ = &cluster;
+        reclaim_ = &reclaim;
         steps_ = &steps;
         victims_.clear();
         units_.clear();
-        budgets_.begin(known);
-        list_.begin(known, by, rule, now, among);
+        budgets_.begin(cluster);
+        list_.begin(cluster, by, rule, now, among);
         if (list_.any_borrowed())
-            borrowed.read();
+            reclaim.read();
         slots_.assign(list_.size(), unopened);
     }
 
@@ -55,10 +55,10 @@ protected:
         --*steps_;
         from.taken[at] = 1;
         ++from.count;
-        --from.holding[(*known_)[from.pods[at]].role.value()];
+        --from.holding[(*cluster_)[from.pods[at]].role.value()];
         budgets_.take(from.pods[at]);
         if (list_.any_borrowed())
-            borrowed_->take(from.pods[at]);
+            reclaim_->take(from.pods[at]);
         fit.take(from.pods[at]);
     }
     template<class Fit>
@@ -66,55 +66,55 @@ protected:
         --*steps_;
         from.taken[at] = 0;
         --from.count;
-        ++from.holding[(*known_)[from.pods[at]].role.value()];
+        ++from.holding[(*cluster_)[from.pods[at]].role.value()];
         budgets_.put_back(from.pods[at]);
         if (list_.any_borrowed())
-            borrowed_->put_back(from.pods[at]);
+            reclaim_->put_back(from.pods[at]);
         fit.put_back(from.pods[at]);
     }
     [[nodiscard]] bool keeps_deserved(const victim& from, std::size_t at) const {
         return !from.terms.only_borrowed ||
                (from.terms.lenient ? keeps_leniently(from)
-                                   : borrowed_->admits(from.pods[at], from.terms.by_fair_share));
+                                   : reclaim_->admits(from.pods[at], from.terms.by_fair_share));
     }
     /// Some unit taken of the gang's queue could have gone last.
     [[nodiscard]] bool keeps_leniently(const victim& from) const {
-        const auto queue = (*known_)[from.gang].queue;
+        const auto queue = (*cluster_)[from.gang].queue;
         return detail::any_of(victims_, [&](const victim& each) {
-            if (each.count == 0 || (*known_)[each.gang].queue != queue)
+            if (each.count == 0 || (*cluster_)[each.gang].queue != queue)
                 return false;
             const auto nothing_left = [&] {
                 const detail::sequence<std::int64_t> none(each.holding.size(), 0);
-                return reaches_minima((*known_)[each.gang].spec.tree, none);
+                return reaches_minima((*cluster_)[each.gang].spec.tree, none);
             };
             if (!each.broken() || nothing_left()) {
                 for (std::size_t at = 0; at < each.pods.size(); ++at)
-                    if (each.taken[at] && last_of(each, known_->request(each.pods[at])))
+                    if (each.taken[at] && last_of(each, cluster_->request(each.pods[at])))
                         return true;
                 return false;
             }
             // Of a whole gang what it could spare goes first, the rest of it at once.
             detail::sequence<std::int64_t> left = each.holding;
             for (const pod_index pod : each.pods)
-                ++left[(*known_)[pod].role.value()];
+                ++left[(*cluster_)[pod].role.value()];
             resources<Traits::width> core;
             for (const pod_index pod : each.pods) {
-                std::int64_t& role = left[(*known_)[pod].role.value()];
+                std::int64_t& role = left[(*cluster_)[pod].role.value()];
                 --role;
-                if (reaches_minima((*known_)[each.gang].spec.tree, left))
+                if (reaches_minima((*cluster_)[each.gang].spec.tree, left))
                     continue;
                 ++role;
-                core = saturating_add(core, known_->request(pod));
+                core = saturating_add(core, cluster_->request(pod));
             }
             return last_of(each, core);
         });
     }
     [[nodiscard]] bool last_of(const victim& of, const resources<Traits::width>& amount) const {
-        return borrowed_->admits_before(*(*known_)[of.gang].queue, amount, of.terms);
+        return reclaim_->admits_before(*(*cluster_)[of.gang].queue, amount, of.terms);
     }
     [[nodiscard]] bool keeps_minima(const victim& of) const {
         return static_cast<std::int64_t>(of.count) <= of.most &&
-               reaches_minima((*known_)[of.gang].spec.tree, of.holding);
+               reaches_minima((*cluster_)[of.gang].spec.tree, of.holding);
     }
 
     /// True if all taken pods may go together. Adds to `broken` the number of gangs that lose all
@@ -204,8 +204,8 @@ protected:
         return slots_[at] == nothing ? std::nullopt : std::optional(slots_[at]);
     }
 
-    const cluster_state<Traits>* known_ = nullptr;
-    borrowing<Traits>* borrowed_ = nullptr;
+    const cluster_state<Traits>* cluster_ = nullptr;
+    reclaim_check<Traits>* reclaim_ = nullptr;
     std::int64_t* steps_ = nullptr;
     disruption_room<Traits> budgets_;
     victim_list<Traits> list_;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <muster/vocabulary/tree_standing.hpp>
+#include <muster/vocabulary/subtree_status.hpp>
 
 namespace vocabulary_tree_standing_test {
 
@@ -50,7 +50,7 @@ TEST_CASE("a gang of roles stands when each reaches its minimum, and the gang it
 
 TEST_CASE("a subgroup counts with all its members when it is met, and with none when it is not") {
     // root, group 1 with roles 2 and 3, group 4 with roles 5 and 6.
-    const tree_standing now = stand(subgroups(), counts{0, 0, 2, 1, 0, 9, 0});
+    const subtree_status now = evaluate(subgroups(), counts{0, 0, 2, 1, 0, 9, 0});
     CHECK(now.met[1]);
     CHECK_FALSE(now.met[4]);
     CHECK(now.met[5]);
@@ -78,7 +78,7 @@ TEST_CASE("for flat trees the short way says what the long one does") {
         for (std::int64_t first = 0; first <= 4; ++first)
             for (std::int64_t second = 0; second <= 3; ++second) {
                 const counts held{0, first, second};
-                const bool met = stand(two_roles(whole), held).met[0] != 0;
+                const bool met = evaluate(two_roles(whole), held).met[0] != 0;
                 CHECK(reaches_minima(two_roles(whole), held) == met);
                 CHECK(met == (first >= 2 && second >= 1 && first + second >= whole));
             }

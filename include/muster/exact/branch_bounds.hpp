@@ -26,10 +26,10 @@ namespace detail {
 /// from the rest. Patterns are listed once; under narrower limits they are clipped, which is exact:
 /// what a node takes under a limit is below some pattern, and so below that pattern clipped.
 template<std::size_t Width>
-class search_box {
+class branch_bounds {
 public:
     /// Nodes that take more steps than this to list are enumerated anew for every weighing.
-    static constexpr std::int64_t most_listed = 8192;
+    static constexpr std::int64_t max_listed = 8192;
 
     struct part {
         /// The first of its rows.
@@ -111,9 +111,9 @@ public:
 
     /// The heaviest pattern of every part, their sum with the settled nodes' into `carried`, and
     /// its weight. False when some node has no pattern within its limits, or the steps end.
-    [[nodiscard]] bool carry(const detail::sequence<std::int64_t>& weights, std::int64_t& steps,
-                             sequence<pattern>& selected, detail::sequence<std::int64_t>& carried,
-                             int128& bound) {
+    [[nodiscard]] bool price_nodes(const detail::sequence<std::int64_t>& weights,
+                                   std::int64_t& steps, sequence<pattern>& selected,
+                                   detail::sequence<std::int64_t>& carried, int128& bound) {
         int128 reach = 0;
         for (std::size_t at = 0; at < classes(); ++at)
             reach += static_cast<int128>(weights[at]) * upper_[at];
@@ -284,7 +284,7 @@ private:
         limits_.resize(limits_.size() + classes(), 0);
         limits_.insert(limits_.end(), problem_->most_of(row), problem_->most_of(row) + classes());
         // Some steps stay for the search, however many nodes there are.
-        std::int64_t allowed = std::min(most_listed, steps / 64);
+        std::int64_t allowed = std::min(max_listed, steps / 64);
         const std::int64_t before = allowed;
         made.listed = lister_.list(row, allowed, listed_);
         steps -= before - allowed;

@@ -15,7 +15,7 @@ namespace muster {
 inline namespace v0_1 {
 
 /// What counts per leaf mean for every vertex of the tree.
-struct tree_standing {
+struct subtree_status {
     /// The vertex meets its minima.
     std::vector<char> met;
     /// Members that count at the vertex: of an inner vertex, those below children that are met.
@@ -27,8 +27,8 @@ struct tree_standing {
 /// A vertex is met when enough of its children are (`min_subgroups`, or all of them) and the
 /// members that count reach its own minimum. `counts` is per vertex, 0 but for leaves. O(vertices).
 /// The same in `found`, whose memory serves again.
-inline const tree_standing& stand(const gang_tree& tree, std::span<const std::int64_t> counts,
-                                  tree_standing& found) {
+inline const subtree_status& evaluate(const gang_tree& tree, std::span<const std::int64_t> counts,
+                                      subtree_status& found) {
     found.counts.assign(counts.begin(), counts.end());
     found.met.assign(tree.size(), 0);
     found.children_met.assign(tree.size(), 0);
@@ -44,20 +44,20 @@ inline const tree_standing& stand(const gang_tree& tree, std::span<const std::in
     }
     return found;
 }
-[[nodiscard]] inline tree_standing stand(const gang_tree& tree,
-                                         std::span<const std::int64_t> counts) {
-    tree_standing found;
-    stand(tree, counts, found);
+[[nodiscard]] inline subtree_status evaluate(const gang_tree& tree,
+                                             std::span<const std::int64_t> counts) {
+    subtree_status found;
+    evaluate(tree, counts, found);
     return found;
 }
 
 /// What a vertex has, with these counts per leaf, for what it needs: members, or children that are
 /// met. O(vertices).
 [[nodiscard]] inline share saturation(const gang_tree& tree, std::span<const std::int64_t> counts,
-                                      std::size_t vertex, tree_standing& scratch) {
+                                      std::size_t vertex, subtree_status& scratch) {
     if (tree.is_leaf(vertex))
         return {counts[vertex], tree[vertex].min_member};
-    const tree_standing& now = stand(tree, counts, scratch);
+    const subtree_status& now = evaluate(tree, counts, scratch);
     share found{
         0, tree[vertex].min_subgroups.value_or(static_cast<std::int64_t>(tree[vertex].children))};
     for (std::size_t child = vertex + 1; child < tree.size(); ++child)
@@ -69,7 +69,7 @@ inline const tree_standing& stand(const gang_tree& tree, std::span<const std::in
 /// otherwise in the order of the tree. O(children × (vertices + log children)).
 template<class Children>
 void add_children_by_need(const gang_tree& tree, std::span<const std::int64_t> counts,
-                          std::size_t vertex, bool level, tree_standing& scratch, Children& to) {
+                          std::size_t vertex, bool level, subtree_status& scratch, Children& to) {
     const auto first = static_cast<std::ptrdiff_t>(to.size());
     for (std::size_t child = vertex + 1; child < tree.size(); ++child)
         if (tree[child].parent == vertex)
@@ -89,9 +89,9 @@ void add_children_by_need(const gang_tree& tree, std::span<const std::int64_t> c
 /// True when these counts per leaf meet the minima of the whole gang. O(vertices).
 [[nodiscard]] inline bool reaches_minima(const gang_tree& tree,
                                          std::span<const std::int64_t> counts,
-                                         tree_standing& scratch) {
+                                         subtree_status& scratch) {
     if (!is_flat(tree))
-        return stand(tree, counts, scratch).met[0] != 0;
+        return evaluate(tree, counts, scratch).met[0] != 0;
     std::int64_t sum = 0;
     for (std::size_t at = 0; at < tree.size(); ++at) {
         if (at > 0 && counts[at] < tree[at].min_member)
@@ -103,7 +103,7 @@ void add_children_by_need(const gang_tree& tree, std::span<const std::int64_t> c
 
 [[nodiscard]] inline bool reaches_minima(const gang_tree& tree,
                                          std::span<const std::int64_t> counts) {
-    tree_standing scratch;
+    subtree_status scratch;
     return reaches_minima(tree, counts, scratch);
 }
 
