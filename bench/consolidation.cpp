@@ -103,7 +103,7 @@ private:
 double consolidate(std::size_t nodes, std::size_t gangs, std::size_t members, std::size_t rounds) {
     const muster::policy how{
         muster::best_fit{},        muster::priority_then_age{}, muster::priority_then_share{},
-        muster::no_reservations{}, muster::surplus_at_once{},   muster::max_packed{},
+        muster::no_reservations{}, muster::surplus_at_once{},   muster::most_packed{},
         muster::no_eviction{},     muster::move_preemptible{}};
     std::vector<double> took;
     for (std::size_t round = 0; round < rounds; ++round) {

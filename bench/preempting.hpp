@@ -13,7 +13,7 @@ template<class Rule>
                           muster::priority_then_share{},
                           muster::no_reservations{},
                           muster::surplus_at_once{},
-                          muster::max_packed{},
+                          muster::most_packed{},
                           rule};
 }
 

@@ -434,7 +434,7 @@ void add_policy(CLI::App& to, cli::policy_options& how) {
         {"both", cli::preemption_kind::both},
         {"fair-share", cli::preemption_kind::reclaim_fair_share},
         {"deserved", cli::preemption_kind::reclaim_deserved},
-        {"queues-say", cli::preemption_kind::as_queues_say}};
+        {"queues-say", cli::preemption_kind::kueue_preemption}};
     static const std::map<std::string, cli::profile> profiles{
         {"t9k", {"priority", cli::preemption_kind::queues, false, cli::surplus_kind::at_once}},
         {"kai",
@@ -442,7 +442,7 @@ void add_policy(CLI::App& to, cli::policy_options& how) {
         {"volcano",
          {"due", cli::preemption_kind::reclaim_deserved, false, cli::surplus_kind::in_turn}},
         {"kueue",
-         {"borrowing", cli::preemption_kind::as_queues_say, false, cli::surplus_kind::at_once}}};
+         {"borrowing", cli::preemption_kind::kueue_preemption, false, cli::surplus_kind::at_once}}};
     // Added first, so that the options after it override its settings.
     to.add_option_function<std::string>(
           "--profile",

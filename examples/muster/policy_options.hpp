@@ -27,7 +27,7 @@ enum class preemption_kind : std::uint8_t {
     both,
     reclaim_fair_share,
     reclaim_deserved,
-    as_queues_say
+    kueue_preemption
 };
 enum class backfill_kind : std::uint8_t { none, easy, conservative };
 
@@ -68,8 +68,7 @@ struct preempt_or_reclaim {
 };
 
 /// KAI's rule: evicts strictly in the order of victims, also for surplus.
-struct kai_victims
-    : muster::after_min_runtime<preempt_or_reclaim<muster::reclaim_what_is_due<true>>> {
+struct kai_victims : muster::after_min_runtime<preempt_or_reclaim<muster::kai_reclaim<true>>> {
     static constexpr bool by_fair_share = true;
     static constexpr bool in_order = true;
     static constexpr bool surplus_too = true;
@@ -209,10 +208,10 @@ private:
             victims = kai_victims{};
             break;
         case preemption_kind::reclaim_deserved:
-            victims = after_min_runtime<preempt_or_reclaim<reclaim_between_leaves>>{};
+            victims = after_min_runtime<preempt_or_reclaim<volcano_reclaim>>{};
             break;
-        case preemption_kind::as_queues_say:
-            victims = muster::as_queues_say{};
+        case preemption_kind::kueue_preemption:
+            victims = muster::kueue_preemption{};
             break;
         case preemption_kind::none:
             victims = retry_affinity{};

@@ -15,14 +15,14 @@ namespace peer_cases {
 template<muster::victim_rule Victims>
 struct kai_profile : muster::policy<muster::best_fit, muster::minima_first<>,
                                     muster::fair_share_first, muster::no_reservations,
-                                    muster::surplus_in_turn, muster::max_packed, Victims> {
+                                    muster::surplus_in_turn, muster::most_packed, Victims> {
     kai_profile() { this->surplus = {1, true}; }
 };
 using kai_allocate = kai_profile<muster::for_surplus_too<muster::await_terminating>>;
 using kai_preempt =
     kai_profile<muster::for_surplus_too<muster::newest_first<muster::priority_preemption>>>;
 using kai_reclaim =
-    kai_profile<muster::for_surplus_too<muster::newest_first<muster::reclaim_what_is_due<true>>>>;
+    kai_profile<muster::for_surplus_too<muster::newest_first<muster::kai_reclaim<true>>>>;
 
 /// Moves whoever may be evicted at all, for whom that may happen, too.
 struct move_for_preemptible : muster::move_preemptible {
@@ -38,7 +38,7 @@ struct move_for_preemptible : muster::move_preemptible {
 };
 struct kai_consolidate
     : muster::policy<muster::best_fit, muster::minima_first<>, muster::fair_share_first,
-                     muster::no_reservations, muster::surplus_in_turn, muster::max_packed,
+                     muster::no_reservations, muster::surplus_in_turn, muster::most_packed,
                      muster::no_eviction, move_for_preemptible> {
     kai_consolidate() { this->surplus = {1, true}; }
 };
@@ -47,7 +47,7 @@ struct kai_consolidate
 template<muster::victim_rule Victims>
 using volcano_profile =
     muster::policy<muster::best_fit, muster::minima_first<>, muster::priority_then_due,
-                   muster::no_reservations, muster::surplus_in_turn, muster::max_packed, Victims>;
+                   muster::no_reservations, muster::surplus_in_turn, muster::most_packed, Victims>;
 
 /// The same rule, of which gangs keep their minima where Volcano's plugin `gang` guards them.
 template<muster::victim_rule Rule>
@@ -68,8 +68,8 @@ using volcano_allocate = volcano_profile<muster::no_eviction>;
 using volcano_preempt = volcano_profile<above_minima<muster::priority_preemption>>;
 /// By what queues deserve in so many words, as the plugin `capacity` has it; and by their weights,
 /// as `proportion` does.
-using volcano_reclaim = volcano_profile<above_minima<muster::reclaim_between_leaves>>;
-using volcano_reclaim_by_weight = volcano_profile<above_minima<muster::reclaim_what_is_due<true>>>;
+using volcano_reclaim = volcano_profile<above_minima<muster::volcano_reclaim>>;
+using volcano_reclaim_by_weight = volcano_profile<above_minima<muster::kai_reclaim<true>>>;
 
 /// One queue, by priority and age.
 using coscheduling_profile = muster::policy<>;

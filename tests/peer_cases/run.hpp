@@ -346,7 +346,7 @@ private:
         }
         volcano_reclaim how;
         how.victims.guarded = guards_gangs();
-        how.victims.levels = reclaim_levels(*of_);
+        how.victims.ancestor_levels = reclaim_levels(*of_);
         cycle(how);
     }
 

@@ -68,7 +68,7 @@ struct any_policy {
     any_queue_order queues{};
     any_reservation_rule reservations{};
     any_surplus_rule surplus{};
-    any_domain_order domains = max_packed{};
+    any_domain_order domains = most_packed{};
     detail::rule_with_pass<Traits, any_victim_rule> victims{};
     detail::rule_with_pass<Traits, any_consolidation_rule> consolidation{};
     any_staleness_rule staleness{};

@@ -7,12 +7,17 @@
 #include <muster/policy/consolidation.hpp>
 #include <muster/policy/domain_order.hpp>
 #include <muster/policy/gang_order.hpp>
+#include <muster/policy/kai_reclaim.hpp>
+#include <muster/policy/kueue_preemption.hpp>
 #include <muster/policy/placement.hpp>
 #include <muster/policy/queue_order.hpp>
 #include <muster/policy/reservation.hpp>
 #include <muster/policy/staleness.hpp>
 #include <muster/policy/surplus.hpp>
+#include <muster/policy/t9k_preemption.hpp>
 #include <muster/policy/victim_rule.hpp>
+#include <muster/policy/victim_rule_adaptors.hpp>
+#include <muster/policy/volcano_reclaim.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -21,7 +26,7 @@ inline namespace v0_1 {
 template<class Score = best_fit, gang_order GangOrder = priority_then_age,
          queue_order QueueOrder = priority_then_share,
          reservation_rule Reservations = no_reservations, surplus_rule Surplus = surplus_at_once,
-         domain_order DomainOrder = max_packed, victim_rule Victims = no_eviction,
+         domain_order DomainOrder = most_packed, victim_rule Victims = no_eviction,
          consolidation_rule Consolidation = no_consolidation, staleness_rule Staleness = keep_stale>
 struct policy {
     Score score{};

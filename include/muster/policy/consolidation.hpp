@@ -5,7 +5,7 @@
 #include <optional>
 
 #include <muster/policy/consolidation_concept.hpp>
-#include <muster/policy/victim_rule.hpp>
+#include <muster/policy/victim_rule_adaptors.hpp>
 
 namespace muster {
 inline namespace v0_1 {

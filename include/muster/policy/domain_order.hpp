@@ -7,7 +7,7 @@ namespace muster {
 inline namespace v0_1 {
 
 /// The fullest domain that still takes the gang: large holes stay for large gangs.
-struct max_packed {
+struct most_packed {
     [[nodiscard]] constexpr bool operator()(const domain_rank& lhs,
                                             const domain_rank& rhs) const noexcept {
         return lhs.free < rhs.free;
@@ -29,7 +29,7 @@ struct as_labelled {
     }
 };
 
-static_assert(domain_order<max_packed> && domain_order<smallest_first> &&
+static_assert(domain_order<most_packed> && domain_order<smallest_first> &&
               domain_order<as_labelled>);
 static_assert(!domain_order<int>);
 

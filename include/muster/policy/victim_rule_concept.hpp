@@ -48,35 +48,45 @@ struct gang_view {
     }
 };
 
+/// When pods of one queue may go for a gang of another, by what both queues use and deserve. Queues
+/// are compared right below the lowest queue above both ("the meeting queue"). A kind of which a
+/// queue deserves nothing explicitly is not compared. "The last unit" is a pod, or the core of a
+/// gang that goes whole, of those that go.
+enum class reclaim_rule : std::uint8_t {
+    /// The use of queues does not matter.
+    none,
+    /// After each eviction the victim's queues below the meeting queue use no less than they
+    /// deserve, and the gang's stay within what they deserve.
+    above_deserved,
+    /// Before the last unit goes, the victim's queue uses more of some kind than it deserves, and
+    /// the gang's queue stays within what it deserves. The last unit may leave the victim's queue
+    /// with less than it deserves.
+    kai,
+    /// Like `kai`, where fair shares count as well. The gang's own queue stays within its fair
+    /// share; the victim's queue keeps its fair share if that is more than it deserves; and the
+    /// gang's queue may exceed its fair share as long as the victim's keeps a larger part of its
+    /// own.
+    kai_fair_share,
+    /// The two queues of the gangs themselves, and `ancestor_levels` above them, are compared. The
+    /// gang's queue stays within what it deserves of some kind that the gang asks for; the victim's
+    /// uses more than it deserves of some kind and, before the last unit goes, of every kind of
+    /// which that unit takes and the queue deserves any.
+    volcano,
+    /// Like `kai`.
+    kueue,
+    /// Like `kueue`, and the gang may also borrow, as long as the victim's queues below the meeting
+    /// queue keep all that they deserve.
+    kueue_borrowing,
+};
+
 /// Which pods of a gang may be evicted, and in which order among gangs.
 struct victim_terms {
-    /// Gangs of lower levels are taken first: by `outer`, then by `inner`.
-    std::int64_t outer = 0;
-    std::int64_t inner = 0;
-    /// Only what its queue uses beyond what it deserves, for a gang whose queue stays within what
-    /// that deserves; so for the queues above, up to where both meet.
-    bool only_borrowed = false;
-    /// With `only_borrowed`: looked at are the queues right below where both meet, and the gang's
-    /// own; and what is taken last may leave a queue with less than it keeps.
-    bool lenient = false;
-    /// With `lenient`: looked at are the two queues themselves, and it is enough that the gang's
-    /// own stays within what it deserves of some kind that the gang asks for.
-    bool of_leaves = false;
-    /// With `of_leaves`: so many levels of queues above both are looked at besides, but for the
-    /// uppermost queue. It is enough that one of those above the gang's own stays within what it
-    /// deserves of some kind, and those above the other give only what they use beyond what they
-    /// deserve, too. Where one of them is above both, and neither queue deserves any kind that the
-    /// gang asks for, nothing is taken.
-    std::int64_t levels = 0;
-    /// With `only_borrowed`: a queue keeps its fair share, or what it deserves where that is more,
-    /// and the gang's own stays within its fair share. Known to rules that are `by_fair_share`.
-    /// With `lenient`, too: a queue gives what it uses beyond what it deserves to one that stays
-    /// within what it deserves; and right below where both meet the gang's queue may use more than
-    /// its fair share, as long as the other is left with more of its own.
-    bool by_fair_share = false;
-    /// With `lenient`: the gang's own queue need not stay within what it deserves, while the other
-    /// keeps all that it deserves.
-    bool preemptor_may_borrow = false;
+    /// Gangs of lower levels are taken first: by `queue_level`, then by `gang_level`.
+    std::int64_t queue_level = 0;
+    std::int64_t gang_level = 0;
+    reclaim_rule reclaim = reclaim_rule::none;
+    /// With `reclaim_rule::volcano`: levels of queues above both that are compared as well.
+    std::int64_t ancestor_levels = 0;
     /// Only members beyond its minima.
     bool only_surplus = false;
     /// All of it or nothing.

@@ -31,8 +31,8 @@ struct movable_pod {
     node_index node;
     /// Its gang, among those of which something may be moved.
     std::size_t of = 0;
-    std::int64_t outer = 0;
-    std::int64_t inner = 0;
+    std::int64_t queue_level = 0;
+    std::int64_t gang_level = 0;
 };
 
 /// The pods that a rule allows to move for one gang, in which order they go, and where to. Of each
@@ -68,7 +68,7 @@ public:
             for (std::size_t pod = 0; pod < of.pods.size(); ++pod)
                 if ((!of.terms.only_surplus || of.spare[pod]) && may_move(of.pods[pod]))
                     pods_.push_back({of.pods[pod], *cluster[of.pods[pod]].node, gangs_.size() - 1,
-                                     of.terms.outer, of.terms.inner});
+                                     of.terms.queue_level, of.terms.gang_level});
         }
         taken_.assign(pods_.size(), 0);
     }

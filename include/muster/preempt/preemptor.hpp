@@ -157,9 +157,9 @@ private:
             if (!terms)
                 continue;
             resources<width> most = own;
-            if (terms->only_borrowed) {
+            if (terms->reclaim != reclaim_rule::none) {
                 reclaim_.read();
-                most = reclaim_.most(*least.queue, *terms);
+                most = detail::most_reclaimed(reclaim_, *least.queue, terms->reclaim);
             }
             for (std::size_t column = 0; column < width; ++column)
                 there[column] += std::min(most[column], own[column]);
@@ -209,7 +209,7 @@ private:
     }
 
     victim_search<Traits> search_;
-    reclaim_check<Traits> reclaim_;
+    queue_use<Traits> reclaim_;
     /// Of all queues, for rules that look at fair shares.
     const detail::sequence<resources<width>>* due_ = nullptr;
     counted_fit<Traits> counted_;

@@ -29,8 +29,8 @@ struct room_group {
     std::size_t after = 0;
     /// The most that a group of the node takes up to this one, and the highest priorities it hits.
     std::size_t cost = 0;
-    std::int64_t outer = 0;
-    std::int64_t inner = 0;
+    std::int64_t queue_level = 0;
+    std::int64_t gang_level = 0;
     std::size_t rank = 0;
 };
 
@@ -71,8 +71,8 @@ public:
             first = last;
         }
         detail::stable_sort(groups_, [](const room_group& lhs, const room_group& rhs) {
-            return std::tuple(lhs.cost, lhs.outer, lhs.inner, lhs.rank) <
-                   std::tuple(rhs.cost, rhs.outer, rhs.inner, rhs.rank);
+            return std::tuple(lhs.cost, lhs.queue_level, lhs.gang_level, lhs.rank) <
+                   std::tuple(rhs.cost, rhs.queue_level, rhs.gang_level, rhs.rank);
         });
     }
 
@@ -198,8 +198,10 @@ private:
             for (const std::size_t at : next.pods) {
                 const movable_pod& one = pods_->all()[at];
                 const bool first = next.after == 0 && at == next.pods.front();
-                next.outer = first ? one.outer : std::max(next.outer, one.outer);
-                next.inner = first ? one.inner : std::max(next.inner, one.inner);
+                next.queue_level =
+                    first ? one.queue_level : std::max(next.queue_level, one.queue_level);
+                next.gang_level =
+                    first ? one.gang_level : std::max(next.gang_level, one.gang_level);
                 next.rank = std::max(next.rank, at);
                 for (std::size_t column = 0; column < width; ++column)
                     free[column] += request(at)[column];

@@ -34,8 +34,8 @@ void vacate_pod(const cluster_state<Traits>& cluster, pod_index pod, plan<Traits
 /// A pod that may be taken: of which victim, which of its pods.
 struct victim_pod {
     pod_index pod;
-    std::int64_t outer = 0;
-    std::int64_t inner = 0;
+    std::int64_t queue_level = 0;
+    std::int64_t gang_level = 0;
     std::size_t rank = 0;
     std::size_t of = 0;
     std::size_t at = 0;
@@ -132,11 +132,13 @@ public:
             std::size_t at = from;
             for (; at < pods.size() && *(*cluster_)[pods[at].pod].node == node; ++at) {
                 ++next.count;
-                auto& [outer, inner, count, rank] = next.key;
-                outer = next.count == 1 && at == from ? pods[at].outer
-                                                      : std::max(outer, pods[at].outer);
-                inner = next.count == 1 && at == from ? pods[at].inner
-                                                      : std::max(inner, pods[at].inner);
+                auto& [queue_level, gang_level, count, rank] = next.key;
+                queue_level = next.count == 1 && at == from
+                                  ? pods[at].queue_level
+                                  : std::max(queue_level, pods[at].queue_level);
+                gang_level = next.count == 1 && at == from
+                                 ? pods[at].gang_level
+                                 : std::max(gang_level, pods[at].gang_level);
                 count = std::max(count, next.count);
                 rank = std::max(rank, pods[at].rank);
                 free += cluster_->request(pods[at].pod);

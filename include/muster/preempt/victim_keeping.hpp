@@ -50,8 +50,8 @@ protected:
         bool breaks = false;
         for (const victim& each : victims_) {
             if (each.count > 0)
-                highest = {std::max(highest.first, each.terms.outer),
-                           std::max(highest.second, each.terms.inner)};
+                highest = {std::max(highest.first, each.terms.queue_level),
+                           std::max(highest.second, each.terms.gang_level)};
             breaks = breaks || (each.broken() && each.as_a_whole);
         }
         if (!breaks)
@@ -61,8 +61,8 @@ protected:
         bool broken = false;
         for (std::size_t which = 0; which < victims_.size(); ++which) {
             const victim& each = victims_[which];
-            if (!each.any_spare || each.terms.outer > highest.first ||
-                each.terms.inner > highest.second || (spare_wanted && any_wanted(each, fit)))
+            if (!each.any_spare || each.terms.queue_level > highest.first ||
+                each.terms.gang_level > highest.second || (spare_wanted && any_wanted(each, fit)))
                 continue;
             limited_.push_back(which);
             contested = contested || each.contested;

@@ -52,7 +52,7 @@ public:
     template<victim_rule Rule, class Fit>
     [[nodiscard]] outcome run(const cluster_state<Traits>& cluster, gang_index by, const Rule& rule,
                               std::int64_t now, eviction_candidates<Traits>& among,
-                              reclaim_check<Traits>& reclaim, Fit& fit, std::int64_t& steps,
+                              queue_use<Traits>& reclaim, Fit& fit, std::int64_t& steps,
                               bool brief) {
         this->begin_selection(cluster, by, rule, now, among, reclaim, steps);
         chosen_.clear();
@@ -197,18 +197,18 @@ private:
         for (const std::size_t at : each.pods)
             take_pod(from, at, fit);
         descend(left - 1,
-                {std::max(std::get<0>(so_far), from.terms.outer),
-                 std::max(std::get<1>(so_far), from.terms.inner), 0,
+                {std::max(std::get<0>(so_far), from.terms.queue_level),
+                 std::max(std::get<1>(so_far), from.terms.gang_level), 0,
                  std::get<3>(so_far) + each.pods.size()},
                 fit);
     }
     /// Nothing that goes on from there comes before the best.
     [[nodiscard]] bool hopeless(const key& so_far) const {
-        const auto& [outer, inner, broken, pods] = *best_;
-        if (std::get<0>(so_far) != outer)
-            return std::get<0>(so_far) > outer;
-        if (std::get<1>(so_far) != inner)
-            return std::get<1>(so_far) > inner;
+        const auto& [queue_level, gang_level, broken, pods] = *best_;
+        if (std::get<0>(so_far) != queue_level)
+            return std::get<0>(so_far) > queue_level;
+        if (std::get<1>(so_far) != gang_level)
+            return std::get<1>(so_far) > gang_level;
         return broken == 0 && std::get<3>(so_far) >= pods;
     }
     template<class Fit>
@@ -272,8 +272,8 @@ private:
                 for (std::size_t at = 0; at < victims_[*slot].pods.size(); ++at) {
                     const victim& of = victims_[*slot];
                     if (of.spare[at] || of.as_a_whole)
-                        pods.push_back(
-                            {of.pods[at], of.terms.outer, of.terms.inner, of.rank, *slot, at});
+                        pods.push_back({of.pods[at], of.terms.queue_level, of.terms.gang_level,
+                                        of.rank, *slot, at});
                 }
         fit.by_nodes(pods);
         bool found = false;

@@ -37,7 +37,7 @@ protected:
     template<victim_rule Rule>
     void begin_selection(const cluster_state<Traits>& cluster, gang_index by, const Rule& rule,
                          std::int64_t now, eviction_candidates<Traits>& among,
-                         reclaim_check<Traits>& reclaim, std::int64_t& steps) {
+                         queue_use<Traits>& reclaim, std::int64_t& steps) {
         cluster_ = &cluster;
         reclaim_ = &reclaim;
         steps_ = &steps;
@@ -45,7 +45,7 @@ protected:
         units_.clear();
         budgets_.begin(cluster);
         list_.begin(cluster, by, rule, now, among);
-        if (list_.any_borrowed())
+        if (list_.any_reclaim())
             reclaim.read();
         slots_.assign(list_.size(), unopened);
     }
@@ -57,7 +57,7 @@ protected:
         ++from.count;
         --from.holding[(*cluster_)[from.pods[at]].role.value()];
         budgets_.take(from.pods[at]);
-        if (list_.any_borrowed())
+        if (list_.any_reclaim())
             reclaim_->take(from.pods[at]);
         fit.take(from.pods[at]);
     }
@@ -68,17 +68,21 @@ protected:
         --from.count;
         ++from.holding[(*cluster_)[from.pods[at]].role.value()];
         budgets_.put_back(from.pods[at]);
-        if (list_.any_borrowed())
+        if (list_.any_reclaim())
             reclaim_->put_back(from.pods[at]);
         fit.put_back(from.pods[at]);
     }
     [[nodiscard]] bool keeps_deserved(const victim& from, std::size_t at) const {
-        return !from.terms.only_borrowed ||
-               (from.terms.lenient ? keeps_leniently(from)
-                                   : reclaim_->admits(from.pods[at], from.terms.by_fair_share));
+        if (from.terms.reclaim == reclaim_rule::none)
+            return true;
+        if (detail::checks_last_unit(from.terms.reclaim))
+            return some_unit_may_reclaim(from);
+        const auto queue = (*cluster_)[from.gang].queue;
+        return queue &&
+               detail::may_reclaim(*reclaim_, *queue, cluster_->request(from.pods[at]), from.terms);
     }
-    /// Some unit taken of the gang's queue could have gone last.
-    [[nodiscard]] bool keeps_leniently(const victim& from) const {
+    /// Some unit that was taken from the queue of `from` may go last.
+    [[nodiscard]] bool some_unit_may_reclaim(const victim& from) const {
         const auto queue = (*cluster_)[from.gang].queue;
         return detail::any_of(victims_, [&](const victim& each) {
             if (each.count == 0 || (*cluster_)[each.gang].queue != queue)
@@ -110,7 +114,7 @@ protected:
         });
     }
     [[nodiscard]] bool last_of(const victim& of, const resources<Traits::width>& amount) const {
-        return reclaim_->admits_before(*(*cluster_)[of.gang].queue, amount, of.terms);
+        return detail::may_reclaim(*reclaim_, *(*cluster_)[of.gang].queue, amount, of.terms);
     }
     [[nodiscard]] bool keeps_minima(const victim& of) const {
         return static_cast<std::int64_t>(of.count) <= of.most &&
@@ -205,7 +209,7 @@ protected:
     }
 
     const cluster_state<Traits>* cluster_ = nullptr;
-    reclaim_check<Traits>* reclaim_ = nullptr;
+    queue_use<Traits>* reclaim_ = nullptr;
     std::int64_t* steps_ = nullptr;
     disruption_room<Traits> budgets_;
     victim_list<Traits> list_;

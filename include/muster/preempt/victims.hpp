@@ -89,7 +89,7 @@ public:
         cluster_ = &cluster;
         found_.clear();
         next_change_.reset();
-        any_borrowed_ = false;
+        any_reclaim_ = false;
         const bool timeless = ignores_time(rule);
         const gang_view& mine = among.by();
         for (std::size_t at = 0; at < among.groups().size(); ++at) {
@@ -111,13 +111,13 @@ public:
                     if (!terms)
                         continue;
                 }
-                any_borrowed_ = any_borrowed_ || terms->only_borrowed;
+                any_reclaim_ = any_reclaim_ || terms->reclaim != reclaim_rule::none;
                 found_.push_back({*terms, of.created, one.gang, one.place});
             }
         }
         detail::sort(found_, [](const entry& lhs, const entry& rhs) {
-            return std::tuple(lhs.terms.outer, lhs.terms.inner, rhs.created, lhs.place) <
-                   std::tuple(rhs.terms.outer, rhs.terms.inner, lhs.created, rhs.place);
+            return std::tuple(lhs.terms.queue_level, lhs.terms.gang_level, rhs.created, lhs.place) <
+                   std::tuple(rhs.terms.queue_level, rhs.terms.gang_level, lhs.created, rhs.place);
         });
     }
 
@@ -129,12 +129,12 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return found_.size(); }
     [[nodiscard]] gang_index gang(std::size_t at) const noexcept { return found_[at].gang; }
     /// What is borrowed counts for some of them.
-    [[nodiscard]] bool any_borrowed() const noexcept { return any_borrowed_; }
+    [[nodiscard]] bool any_reclaim() const noexcept { return any_reclaim_; }
     /// Where the level of that gang ends.
     [[nodiscard]] std::size_t level_end(std::size_t at) const noexcept {
         const victim_terms& first = found_[at].terms;
-        while (at < found_.size() && found_[at].terms.outer == first.outer &&
-               found_[at].terms.inner == first.inner)
+        while (at < found_.size() && found_[at].terms.queue_level == first.queue_level &&
+               found_[at].terms.gang_level == first.gang_level)
             ++at;
         return at;
     }
@@ -245,7 +245,7 @@ private:
 
     const cluster_state<Traits>* cluster_ = nullptr;
     detail::sequence<entry> found_;
-    bool any_borrowed_ = false;
+    bool any_reclaim_ = false;
     std::optional<std::int64_t> next_change_;
 };
 

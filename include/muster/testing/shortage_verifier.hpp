@@ -89,7 +89,7 @@ private:
         const auto terms = (*rule_)(side(by_), side(record.gang), 0);
         if (!terms)
             return false;
-        borrows_ = borrows_ || (terms->only_borrowed && !terms->lenient);
+        borrows_ = borrows_ || terms->reclaim == reclaim_rule::above_deserved;
         const auto& group = (*known_)[record.gang];
         std::vector<std::int64_t> stay(group.spec.tree.size(), 0);
         std::int64_t stands = 0;

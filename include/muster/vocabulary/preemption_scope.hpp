@@ -7,7 +7,7 @@ namespace muster {
 inline namespace v0_1 {
 
 /// Which gangs the gangs of a queue may preempt, if the policy leaves that to queues
-/// (`as_queues_say`).
+/// (`kueue_preemption`).
 enum class preemption_scope : std::uint8_t {
     never,
     /// Gangs of strictly lower priority.

@@ -27,7 +27,7 @@ using api_type = memory_api<4>;
 using client_type = memory_client<4>;
 /// Of gangs that are told no priority nobody is evicted.
 using policy_type = policy<best_fit, priority_then_age, priority_then_share, no_reservations,
-                           surplus_at_once, max_packed, priority_preemption>;
+                           surplus_at_once, most_packed, priority_preemption>;
 using driver_type = adapter::driver<client_type, policy_type>;
 using known_type = state<client_type::traits>;
 

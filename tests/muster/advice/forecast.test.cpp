@@ -144,7 +144,7 @@ TEST_CASE("a gang that starts by evicting starts once its victims are gone") {
     };
     const policy how{
         best_fit{},        priority_then_age{}, priority_then_share{},    no_reservations{},
-        surplus_at_once{}, max_packed{},        priority_preemption{true}};
+        surplus_at_once{}, most_packed{},       priority_preemption{true}};
     const auto ahead = forecast(known, 5, how, ends);
     REQUIRE(ahead.starts.size() == 1);
     CHECK(known.key(ahead.starts.front().gang) == "high");

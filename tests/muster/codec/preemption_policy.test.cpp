@@ -71,7 +71,7 @@ std::string decide(const std::string& text, const std::string& asked) {
     CHECK(out.ok());
     muster::policy how{
         muster::best_fit{},        muster::priority_then_age{}, muster::priority_then_share{},
-        muster::no_reservations{}, muster::surplus_at_once{},   muster::max_packed{},
+        muster::no_reservations{}, muster::surplus_at_once{},   muster::most_packed{},
         muster::t9k_preemption{}};
     const auto result = muster::cycle(cluster.state, cluster.now, how);
     std::string done;

@@ -605,7 +605,7 @@ TEST_CASE_TEMPLATE("a gang for which others are evicted costs no allocation", Tr
     in.add_role("g", vertex_index{0}, "-", 2, 5);
     const policy how{
         best_fit{},        priority_then_age{}, priority_then_share{},    no_reservations{},
-        surplus_at_once{}, max_packed{},        priority_preemption{true}};
+        surplus_at_once{}, most_packed{},       priority_preemption{true}};
     const std::size_t allocated =
         in.in_steady_state([&] { cycle(in.known, 0, how, {}, {}, in.result); },
                            [&] {

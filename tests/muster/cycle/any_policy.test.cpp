@@ -106,7 +106,7 @@ TEST_CASE("any_policy: orders and rules have the properties of the types that th
     CHECK(any_queue_order(fair_share_first{}).by_fair_share());
     CHECK(any_queue_order(fair_share_first{}).counts_next_gang());
     CHECK_FALSE(any_queue_order(priority_then_share{}).by_fair_share());
-    const any_victim_rule kai = for_surplus_too<newest_first<reclaim_what_is_due<true>>>{};
+    const any_victim_rule kai = for_surplus_too<newest_first<kai_reclaim<true>>>{};
     CHECK(kai.for_surplus());
     CHECK(kai.in_order());
     CHECK(kai.by_fair_share());

@@ -17,7 +17,7 @@ using namespace builders;
 using namespace muster;
 
 const policy evicting{best_fit{},        priority_then_age{}, priority_then_share{},
-                      no_reservations{}, surplus_at_once{},   max_packed{},
+                      no_reservations{}, surplus_at_once{},   most_packed{},
                       no_eviction{},     no_consolidation{},  evict_stale{10}};
 
 /// A gang of three that runs on two nodes of 4, and loses a member; another fills its place.

@@ -14,9 +14,9 @@ constexpr domain_rank small_and_full{2, 10};
 constexpr domain_rank large_and_full{8, 20};
 
 TEST_CASE("the most packed domain goes first, however large it is") {
-    CHECK(max_packed{}(small_and_full, large_and_full));
-    CHECK(max_packed{}(large_and_full, small_and_empty));
-    CHECK(!max_packed{}(small_and_full, small_and_full));
+    CHECK(most_packed{}(small_and_full, large_and_full));
+    CHECK(most_packed{}(large_and_full, small_and_empty));
+    CHECK(!most_packed{}(small_and_full, small_and_full));
 }
 
 TEST_CASE("the smallest domain goes first, and of those the most packed") {

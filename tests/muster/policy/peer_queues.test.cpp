@@ -161,7 +161,7 @@ TEST_CASE("Volcano: the queue with the smaller share of what it deserves goes fi
 }
 
 using leaves_policy = policy<best_fit, priority_then_age, priority_then_share, no_reservations,
-                             surplus_at_once, max_packed, reclaim_between_leaves>;
+                             surplus_at_once, most_packed, volcano_reclaim>;
 
 /// Whether a gang of "mine", which deserves nothing itself, may have what "theirs" uses.
 bool reclaims(std::int64_t levels, std::int64_t above_mine, std::int64_t above_theirs,
@@ -175,7 +175,7 @@ bool reclaims(std::int64_t levels, std::int64_t above_mine, std::int64_t above_t
     add_running(in.known, "r", 4, "n", "theirs");
     add_gang(in.known, "wants", 1, 2, "mine");
     leaves_policy how;
-    how.victims.levels = levels;
+    how.victims.ancestor_levels = levels;
     return cycle(in.known, 0, how).counters.pods_evicted > 0;
 }
 
@@ -289,7 +289,7 @@ TEST_CASE("Kueue: of two queues the one whose next gang stays within its quota s
 }
 
 using whole_policy = policy<best_fit, priority_then_age, borrowing_last, no_reservations,
-                            surplus_at_once, max_packed, as_queues_say>;
+                            surplus_at_once, most_packed, kueue_preemption>;
 
 /// Who is evicted for a gang of one that asks for 2 in queue `mine`, which deserves 6 of 10 and
 /// uses 2 ("own"), while its sibling deserves 4 and uses 8 ("other" and "more").

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <muster/policy/kai_reclaim.hpp>
+#include <muster/policy/kueue_preemption.hpp>
+#include <muster/policy/t9k_preemption.hpp>
 #include <muster/policy/victim_rule.hpp>
+#include <muster/policy/victim_rule_adaptors.hpp>
+#include <muster/policy/volcano_reclaim.hpp>
 
 #include <doctest/doctest.h>
 
@@ -69,9 +74,9 @@ TEST_CASE("rules that spare a gang spare older ones and those of higher priority
     CHECK(breaches(priority_preemption{}) == 0);
     CHECK(breaches(priority_preemption{true}) == 0);
     CHECK(breaches(reclaim_above_deserved{}) == 0);
-    CHECK(breaches(reclaim_what_is_due<true>{}) == 0);
-    CHECK(breaches(reclaim_between_leaves{1}) == 0);
-    CHECK(breaches(as_queues_say{}) == 0);
+    CHECK(breaches(kai_reclaim<true>{}) == 0);
+    CHECK(breaches(volcano_reclaim{1}) == 0);
+    CHECK(breaches(kueue_preemption{}) == 0);
     CHECK(breaches(first_of<priority_preemption, reclaim_above_deserved>{}) == 0);
     CHECK(breaches(whole_gangs<priority_preemption>{{true}}) == 0);
     CHECK(breaches(upside_down{}) > 0);

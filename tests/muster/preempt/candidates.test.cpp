@@ -116,7 +116,7 @@ std::size_t amounts = 0;
 std::string check_kept(const world& from) {
     world_state known = to_state(from);
     const any_policy<core> how(policy{best_fit{}, priority_then_age{}, priority_then_share{},
-                                      no_reservations{}, surplus_at_once{}, max_packed{},
+                                      no_reservations{}, surplus_at_once{}, most_packed{},
                                       priority_preemption{true}});
     for (std::int64_t now = 0; now < 3; ++now) {
         const cycle_result result = cycle(known, now, how);

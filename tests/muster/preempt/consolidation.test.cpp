@@ -24,7 +24,7 @@ using namespace muster;
 template<class Rule = move_preemptible>
 auto moving(Rule rule = {}) {
     return policy{best_fit{},        priority_then_age{}, priority_then_share{}, no_reservations{},
-                  surplus_at_once{}, max_packed{},        no_eviction{},         rule};
+                  surplus_at_once{}, most_packed{},       no_eviction{},         rule};
 }
 
 /// Who moves where, as "pod>node", in the order of keys.
@@ -438,7 +438,7 @@ TEST_CASE("whom the rules may evict is moved instead where that is enough") {
     ok(known.upsert_gang("new", fresh));
     const policy both{
         best_fit{},        priority_then_age{}, priority_then_share{}, no_reservations{},
-        surplus_at_once{}, max_packed{},        priority_preemption{}, move_preemptible{}};
+        surplus_at_once{}, most_packed{},       priority_preemption{}, move_preemptible{}};
     SUBCASE("moved") {
         const cycle_result result = cycle(known, 1, both);
         CHECK(result.counters.pods_moved == 1);

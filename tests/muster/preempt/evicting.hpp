@@ -29,7 +29,7 @@ auto evicting(Rule rule) {
                   priority_then_share{},
                   no_reservations{},
                   surplus_at_once{},
-                  max_packed{},
+                  most_packed{},
                   rule};
 }
 

@@ -62,7 +62,7 @@ struct full_cluster {
     cluster known;
     cycle_result first;
     policy<best_fit, priority_then_age, priority_then_share, no_reservations, surplus_at_once,
-           max_packed, t9k_preemption>
+           most_packed, t9k_preemption>
         how = evicting(t9k_preemption{});
 };
 

@@ -27,7 +27,7 @@ enum class built_in : std::uint8_t {
     above_deserved,
     what_is_due,
     between_leaves,
-    as_queues_say,
+    kueue_preemption,
 };
 
 /// One of the built-in rules, so that they share what is compiled.
@@ -48,13 +48,13 @@ struct some_rule {
         case built_in::above_deserved:
             return reclaim_above_deserved{}(by, of, now);
         case built_in::what_is_due:
-            return reclaim_what_is_due<false>{}(by, of, now);
-        case built_in::as_queues_say:
-            return as_queues_say{}(by, of, now);
+            return kai_reclaim<false>{}(by, of, now);
+        case built_in::kueue_preemption:
+            return kueue_preemption{}(by, of, now);
         case built_in::between_leaves:
             break;
         }
-        return reclaim_between_leaves{}(by, of, now);
+        return volcano_reclaim{}(by, of, now);
     }
     friend bool operator==(some_rule, some_rule) = default;
 };
@@ -65,7 +65,7 @@ struct preempting : policy<> {
     some_rule victims{};
 };
 struct by_what_is_due : policy<best_fit, priority_then_age, fair_share_first> {
-    reclaim_what_is_due<true> victims{};
+    kai_reclaim<true> victims{};
 };
 
 /// A few queues and gangs on one or two nodes, whose pods come back as soon as they are evicted.
@@ -207,7 +207,7 @@ TEST_CASE("evictions come to an end though who is evicted comes back at once") {
         CHECK(worlds_that_go_on(how) == 0);
     }
     CHECK(worlds_that_go_on(by_what_is_due{}) == 0);
-    how.victims = {built_in::as_queues_say};
+    how.victims = {built_in::kueue_preemption};
     CHECK(worlds_that_go_on(how, true) == 0);
 }
 

@@ -103,7 +103,7 @@ TEST_CASE("a gang below its minima is not evicted for that while a budget keeps 
     ok(known.upsert_pod("short-0", "short", pod, "n0"));
     ok(known.upsert_budget("budget", keeping(1, "x")));
     const policy stale{best_fit{},        priority_then_age{}, priority_then_share{},
-                       no_reservations{}, surplus_at_once{},   max_packed{},
+                       no_reservations{}, surplus_at_once{},   most_packed{},
                        no_eviction{},     no_consolidation{},  evict_stale{10}};
     static_cast<void>(cycle(known, 0, stale));
     CHECK(cycle(known, 10, stale).counters.pods_evicted == 0);

@@ -110,7 +110,7 @@ template<class MayMove, class Fits>
 }
 
 inline const policy moving{best_fit{},        priority_then_age{}, priority_then_share{},
-                           no_reservations{}, surplus_at_once{},   max_packed{},
+                           no_reservations{}, surplus_at_once{},   most_packed{},
                            no_eviction{},     move_preemptible{}};
 
 /// The gang's members, nominated in `then`, came where they stand `now`: what is wrong with that in

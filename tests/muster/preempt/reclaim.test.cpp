@@ -19,10 +19,10 @@ namespace {
 
 template<class Victims>
 using reclaiming = policy<best_fit, priority_then_age, fair_share_first, no_reservations,
-                          surplus_at_once, max_packed, Victims>;
-using for_deserved = reclaiming<reclaim_what_is_due<false>>;
-using for_fair_share = reclaiming<reclaim_what_is_due<true>>;
-using between_leaves = reclaiming<reclaim_between_leaves>;
+                          surplus_at_once, most_packed, Victims>;
+using for_deserved = reclaiming<kai_reclaim<false>>;
+using for_fair_share = reclaiming<kai_reclaim<true>>;
+using between_leaves = reclaiming<volcano_reclaim>;
 
 cluster::queue_type deserving(std::int64_t cpus, std::int64_t weight = 1) {
     cluster::queue_type made;
