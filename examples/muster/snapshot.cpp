@@ -66,19 +66,19 @@ void keep_selector(json::object& object) {
     object.erase("status");
 }
 
-/// A pod that waits for another scheduler than one of these takes no room, and is not to be
-/// planned.
+/// The pod waits for a scheduler that is not among `names` and takes no room: it is neither on a
+/// node nor nominated to one.
 bool waits_for_others(const json::object& pod, const std::vector<std::string>& names) {
-    const json::value* const spec = pod.if_contains("spec");
-    if (names.empty() || !spec || !spec->is_object())
-        return false;
-    const auto text = [&](const char* key) -> std::string_view {
-        const json::value* const value = spec->get_object().if_contains(key);
+    const auto text = [&](const char* part, const char* key) -> std::string_view {
+        const json::value* const object = pod.if_contains(part);
+        const json::value* const value =
+            object && object->is_object() ? object->get_object().if_contains(key) : nullptr;
         return value && value->is_string() ? std::string_view(value->get_string())
                                            : std::string_view{};
     };
-    return text("nodeName").empty() &&
-           std::ranges::find(names, text("schedulerName")) == names.end();
+    return !names.empty() && text("spec", "nodeName").empty() &&
+           text("status", "nominatedNodeName").empty() &&
+           std::ranges::find(names, text("spec", "schedulerName")) == names.end();
 }
 
 struct gatherer {
