@@ -242,7 +242,7 @@ inline void check_lone_claims(const manifests& objects, const volume_plan& volum
     facts.fault_detail = "the minimum of the gang requires several pods that use " +
                          std::string(shared.size() == 1 ? "claim " : "claims ") + claims +
                          " at a time, and access mode ReadWriteOncePod allows one pod (expected "
-                         "access mode ReadWriteMany, or a lower minimum)";
+                         "another access mode, or a lower minimum)";
 }
 
 } // namespace codec
