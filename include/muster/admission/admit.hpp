@@ -35,8 +35,8 @@ class admission {
     using finder_type = node_finder<Traits>;
 
 public:
-    /// Decides one gang. Admitted: its placements stand in `into`, minima first, then the surplus
-    /// that fits, as much of it as is wished. Otherwise `into` is as it was. `into` must be a plan
+    /// Decides one gang. Admitted: its placements are in `into`, minima first, then the surplus
+    /// that fits, as much of it as is wanted. Otherwise `into` is as it was. `into` must be a plan
     /// on the state's own accounts.
     ///
     /// Greedy placement comes first; then what can be proven without a search; then the search,
@@ -184,7 +184,7 @@ public:
         return proofs_.of(now, search_.proof());
     }
 
-    /// More of the gang decided last may fit once other pods come to stand somewhere.
+    /// More of the gang decided last may fit once other pods get a node.
     [[nodiscard]] bool waits_for_pods() const noexcept { return waits_for_pods_; }
 
     /// The search did not come to its end as to whether the gang decided last could ever start.
@@ -230,7 +230,7 @@ private:
         return true;
     }
 
-    /// True when the search found a placement, which then stands in the plan.
+    /// True when the search found a placement, which is then in the plan.
     [[nodiscard]] bool search(const cluster_type& cluster, plan<width>& into,
                               placer<Traits>& placing, finder_type& finder, verdict& outcome,
                               std::int64_t steps, surplus_request surplus) {
@@ -449,7 +449,7 @@ private:
         return false;
     }
 
-    /// A gang of one class could start when the emptied cluster has room for it.
+    /// A gang of one class could start when the empty cluster has room for it.
     void only_class(finder_type& finder, verdict& outcome) {
         const auto& of = members_.classes.front();
         constexpr auto ever = certificate_scope::empty_cluster;

@@ -19,14 +19,14 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// Some vertex asks that its members stand together, or they are not placed.
+/// Some vertex requires that its members share a domain.
 template<std::size_t Width>
 [[nodiscard]] bool has_required_topology(const gang_members<Width>& members) {
     return detail::any_of(members.topology,
                           [](const topology_requirement& one) { return one.required.has_value(); });
 }
 
-/// A leaf of prices alone speaks of no node, so it holds on any.
+/// A leaf of prices alone is about no node, so it holds on any.
 [[nodiscard]] inline bool of_prices_alone(std::span<const certificate::vertex> proof) {
     return proof.size() == 1 &&
            detail::all_of(proof.front().weights, [](std::int64_t weight) { return weight == 0; });
@@ -69,7 +69,7 @@ public:
                 slack_ = search_.slack();
         } else {
             outcome = within_.run(cluster, members, scope, {}, search_, steps, {}, caps);
-            // A gang that does not fit even if no members had to stand together is watched as
+            // A gang that does not fit even if no members had to share a domain is watched as
             // others.
             if (outcome == fit_outcome::impossible && !by_quota_)
                 slack_ = within_.slack();
@@ -95,9 +95,9 @@ public:
     [[nodiscard]] bool by_quota() const noexcept { return by_quota_; }
     /// After `impossible`: the proof, depth first.
     [[nodiscard]] std::span<const certificate::vertex> proof() const noexcept { return proof_; }
-    /// Of a proof that speaks of nodes; see `fit_search::slack`.
+    /// Of a proof about nodes; see `fit_search::slack`.
     [[nodiscard]] const std::optional<int128>& slack() const noexcept { return slack_; }
-    /// After `fits`: what was decided, and how many of each class stand in each row.
+    /// After `fits`: what was decided, and how many of each class are in each row.
     [[nodiscard]] const fit_problem<width>& problem() const noexcept { return *problem_; }
     [[nodiscard]] const detail::sequence<std::int64_t>& counts() const noexcept {
         return problem_ == &own_ ? search_.counts() : within_.counts();

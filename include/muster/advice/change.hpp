@@ -75,7 +75,7 @@ struct drop_label {
 struct drop_affinity {
     [[nodiscard]] friend bool operator==(const drop_affinity&, const drop_affinity&) = default;
 };
-/// Terms of the gang's members that speak of other pods.
+/// Pod affinity, anti-affinity and spread of the gang's members.
 enum class pod_term_kind : std::uint8_t { affinity, anti_affinity, spread };
 /// The gang's members have no required terms of that kind.
 struct drop_pod_terms {
@@ -83,7 +83,7 @@ struct drop_pod_terms {
 
     [[nodiscard]] friend bool operator==(const drop_pod_terms&, const drop_pod_terms&) = default;
 };
-/// The members of the gang, or of a role or subgroup of it, need not stand in one domain.
+/// The members of the gang, or of a role or subgroup of it, need not share a domain.
 struct drop_domain {
     vertex_index at;
 
@@ -268,7 +268,7 @@ private:
         return cluster_->upsert_queue(key, std::move(spec), above) == event_result::applied;
     }
 
-    /// Changes where the members that wait may stand.
+    /// Changes which nodes the waiting members may use.
     template<class Change>
     [[nodiscard]] bool relax(const Change& make) {
         bool fine = true;

@@ -38,14 +38,13 @@ struct forecast_result {
 
 /// Plays what happens from `now` on if nothing comes and goes but by declaration: an ordinary cycle
 /// starts what fits, pods end, the next cycle starts what fits then, and so on, until no pod that
-/// has an end is left. Pods that end have succeeded; those on their way out are gone, and those
-/// that a cycle evicts are gone at once. `end_of(pod, start)` says when a pod ends: one that stands
+/// has an end is left. Pods that end have succeeded; terminating ones are gone, and those that a
+/// cycle evicts are gone at once. `end_of(pod, start)` says when a pod ends: one that stands
 /// already (`start` is absent) or that starts then; nothing if that is not known. An end in the
 /// past is now.
 ///
 /// Every gang of which members start is named once, with the first time; those that start at `now`
-/// too. It is what a plan knows today, no promise: a gang that comes later and is ahead starts
-/// first.
+/// too. It is a forecast from what is known now: a gang that comes later and is ahead starts first.
 /// Works on a copy: O(state), and a cycle for every time at which pods end.
 template<class Traits, class Policy, class EndOf>
 [[nodiscard]] forecast_result forecast(const state<Traits>& from, std::int64_t now,

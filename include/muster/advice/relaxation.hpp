@@ -97,7 +97,7 @@ template<class Traits>
 }
 
 /// What the gang and its members require and could do without: labels and affinity of nodes, terms
-/// that speak of other pods, domains to stand in. O(classes × requirements).
+/// about other pods, and domains. O(classes × requirements).
 template<class Traits>
 [[nodiscard]] remedy requirements_of(const cluster_state<Traits>& cluster,
                                      const gang_members<Traits::width>& members) {

@@ -32,8 +32,8 @@ extern "C" {
 
 #endif
 
-/// Stands in front of definitions in `*_inl.hpp` of functions that are no templates. Compiled
-/// separately, they are compiled whether or not their source calls them.
+/// Goes before definitions in `*_inl.hpp` of functions that are no templates. Compiled separately,
+/// they are compiled whether or not their source calls them.
 #ifdef MUSTER_SEPARATE_COMPILATION
 #define MUSTER_DEFINED_ONCE [[gnu::used]] inline
 #else

@@ -28,7 +28,7 @@ private:
 
 /// An index or nothing, in the room of an index. Use it in records of which there are many; it has
 /// what `std::optional<index_of<Tag>>` has, and converts from and to it. The greatest value of an
-/// index stands for nothing, and no record has it.
+/// index means no record.
 template<class Tag>
 class optional_index {
 public:

@@ -18,8 +18,8 @@ struct failure {
 template<class E>
 failure(E) -> failure<E>;
 
-/// A value, or the error that stands in its place. No exceptions; reading the wrong one is our own
-/// mistake and asserts.
+/// A value, or the error in its place. No exceptions; reading the wrong one is our own mistake and
+/// asserts.
 template<class T, class E>
 class [[nodiscard]] result {
 public:

@@ -47,7 +47,7 @@ public:
     }
 
 private:
-    /// Its address stands for the type.
+    /// Its address identifies the type.
     template<class T>
     static constexpr char kind_of = 0;
 

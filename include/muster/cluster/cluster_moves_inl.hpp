@@ -78,7 +78,7 @@ void cluster_state<Traits>::update_migrations(std::int64_t now) {
     }
 }
 
-/// The gang's places of which `given_up(place)` says so are promised no more. O(members).
+/// Ends the gang's migrations for whose target `given_up(target)` is true. O(members).
 template<class Traits>
 template<class Which>
 void cluster_state<Traits>::release_places(gang_index gang, const Which& given_up) {

@@ -33,7 +33,7 @@ event_result cluster_state<Traits>::set_node(node_index index, node_type spec) {
     const bool same_place = record.present && record.spec.labels == spec.labels &&
                             record.spec.taints == spec.taints && record.spec.name == spec.name;
     const bool same = same_place && record.spec.unschedulable == spec.unschedulable;
-    // An emptied cluster is asked as if no node were cordoned.
+    // An empty cluster is asked as if no node were cordoned.
     const bool lost =
         record.present && !(same_place && dominates(spec.allocatable, record.spec.allocatable));
     record.spec = std::move(spec);

@@ -79,8 +79,8 @@ void cluster_state<Traits>::give(const pod_record& of) noexcept {
                  constraints_[shape.where].value.claims, of.charged_as());
 }
 
-/// A pod that takes room comes to stand on its node (1), or stands there no more (-1).
-/// Precondition: some pod has terms on other pods.
+/// A pod that takes room is counted on its node (1), or no longer (-1). Precondition: some pod has
+/// terms on other pods.
 template<class Traits>
 void cluster_state<Traits>::count_pod(const pod_record& pod, std::int32_t by) {
     const constraint_index where = shapes_[pod.shape].where;
@@ -287,7 +287,7 @@ void cluster_state<Traits>::adopt(pod_record& pod, const pod_type& spec) {
     enter(pod);
 }
 
-/// The inverse, for a pod that stands nowhere any more.
+/// The inverse, for a pod that has no node any more.
 template<class Traits>
 void cluster_state<Traits>::disown(const pod_record& pod) {
     leave(pod);

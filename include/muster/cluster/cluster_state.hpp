@@ -89,7 +89,7 @@ public:
     [[nodiscard]] const order_labels<queue_tag>& queue_order() const noexcept {
         return queue_order_;
     }
-    /// Pods in the order of their keys, and behind a pod the place that is promised for its key.
+    /// Pods in the order of their keys, and behind a pod the target of its migration.
     [[nodiscard]] const order_labels<pod_tag>& pod_order() const noexcept { return pod_order_; }
     /// Budgets in the order of their keys.
     [[nodiscard]] const order_labels<budget_tag>& budgets() const noexcept { return budget_order_; }
@@ -118,7 +118,7 @@ public:
     [[nodiscard]] handle<Tag> handle_of(index_of<Tag> at) const noexcept {
         return {at, (*this)[at].generation};
     }
-    /// The index that a handle stands for, unless that record has gone since.
+    /// The index of a handle, unless that record has gone since.
     template<class Tag>
     [[nodiscard]] std::optional<index_of<Tag>> resolve(handle<Tag> what) const noexcept {
         return what.index.value() < count_of(what.index) &&
@@ -129,10 +129,10 @@ public:
 
     /// Moves whenever something happened that could make a waiting gang fit.
     [[nodiscard]] std::uint64_t release_epoch() const noexcept { return release_epoch_; }
-    /// Moves whenever what the emptied cluster could hold may have changed, either way.
+    /// Moves whenever what the empty cluster could hold may have changed, either way.
     [[nodiscard]] std::uint64_t capability_epoch() const noexcept { return capability_epoch_; }
     /// Moves with the capability epoch, but not when a node came, has no less than before, or was
-    /// cordoned or uncordoned: whatever could start by what the emptied cluster holds still could.
+    /// cordoned or uncordoned: whatever could start by what the empty cluster holds still could.
     [[nodiscard]] std::uint64_t loss_epoch() const noexcept { return loss_epoch_; }
     /// Moves with the capability epoch when a queue was the cause.
     [[nodiscard]] std::uint64_t queue_epoch() const noexcept { return queue_epoch_; }
@@ -142,12 +142,12 @@ public:
     [[nodiscard]] std::uint64_t use_epoch(queue_index queue) const noexcept;
     /// Moves when a pod became easier to evict, apart from effects of other events.
     [[nodiscard]] std::uint64_t settle_epoch() const noexcept { return settled_; }
-    /// Moves with every event that bears on any answer.
+    /// Moves with every event that affects any answer.
     [[nodiscard]] std::uint64_t changes() const noexcept { return changes_; }
     /// The number of the cycle that goes on or comes next, from 1.
     [[nodiscard]] std::uint64_t cycles() const noexcept { return cycles_; }
 
-    /// How many places are promised.
+    /// The number of migrations.
     [[nodiscard]] std::size_t migrations() const noexcept { return migrations_.size(); }
     /// How many gangs have each answer.
     [[nodiscard]] const answer_counts& last_answers() const noexcept { return answers_; }
@@ -176,16 +176,16 @@ public:
     event_result set_node(node_index index, node_type spec);
     /// What can be seen to be wrong with a node by itself.
     [[nodiscard]] static event_result check(const node_type& spec) noexcept;
-    /// The node is gone; what stands on it stays charged until its pods are reported gone.
+    /// The node is gone; its pods stay charged until they are reported gone.
     event_result clear_node(node_index index);
 
-    /// A queue is new or changed, and stands below `parent`, or below none. A parent that is not
-    /// known yet bounds nothing until it is. O(depth), and O(queues × depth) when what nodes those
-    /// below it may use changes.
+    /// A queue is new or changed, and is below `parent`, or below none. A parent that is not known
+    /// yet bounds nothing until it is. O(depth), and O(queues × depth) when what nodes those below
+    /// it may use changes.
     event_result set_queue(queue_index index, queue_type spec, std::optional<queue_index> parent);
     /// What can be seen to be wrong with a queue by itself.
     [[nodiscard]] static event_result check(const queue_type& spec) noexcept;
-    /// The queue is gone: its gangs wait, and those below it stand below a queue that is not known.
+    /// The queue is gone: its gangs wait, and the parent of those below it is not known.
     event_result clear_queue(queue_index which);
 
     /// A gang is new or changed. Members may have come before it. O(members).
@@ -194,27 +194,27 @@ public:
     [[nodiscard]] event_result check(gang_index which, const gang_tree& tree) const noexcept;
     /// The group object is gone; members that are left wait for it.
     event_result clear_gang(gang_index which);
-    /// The gang has done its work: every member that stands on a node has succeeded, and its room
-    /// is free. O(members).
+    /// The gang has done its work: every member on a node has succeeded, and its room is free.
+    /// O(members).
     event_result finish_gang(gang_index which);
 
     /// What can be seen to be wrong with a pod of that gang, or of one that is not known yet.
     [[nodiscard]] event_result check(std::optional<gang_index> gang,
                                      const pod_type& spec) const noexcept;
-    /// A pod is new, as observed; with `on` it stands on that node, known or not. It comes right
-    /// behind that one in the order of keys; `migration_target` is the place in its gang that is
-    /// promised for its key. O(members), and O(nodes) for constraints that no pod had.
+    /// A pod is new, as observed; with `on` it is on that node, known or not. It comes right behind
+    /// that one in the order of keys; `migration_target` is the record of its migration's target in
+    /// the gang. O(members), and O(nodes) for constraints that no pod had.
     event_result add_pod(pod_index& index, gang_index gang, const pod_type& spec,
                          std::optional<node_index> on, std::optional<pod_index> behind,
                          std::optional<pod_index> migration_target);
-    /// A pod changed, as observed; with `on` it stands on that node, known or not. An assumed pod
-    /// that is seen without a node stays assumed. O(log constraint sets), and O(nodes) for
-    /// constraints that no pod had.
+    /// A pod changed, as observed; with `on` it is on that node, known or not. An assumed pod that
+    /// is seen without a node stays assumed. O(log constraint sets), and O(nodes) for constraints
+    /// that no pod had.
     event_result change_pod(pod_index index, const pod_type& spec, std::optional<node_index> on);
     /// The pod is gone. O(log pods), and 4 bytes moved for each member behind it.
     void remove_pod(pod_index index);
 
-    /// The budgets that evictions keep to may be told before or after the pods that they cover.
+    /// Budgets for evictions may be reported before or after the pods that they cover.
     event_result set_budget(budget_index which, disruption_budget spec);
     void remove_budget(budget_index which);
 
@@ -258,7 +258,7 @@ public:
     /// Where the cycle keeps what it derived from this state.
     [[nodiscard]] attachment& derived() noexcept { return derived_; }
 
-    /// A pod that a committed plan has already charged to `node` is assumed to stand there.
+    /// A pod that a committed plan has already charged to `node` is assumed to be there.
     void assume(pod_index pod, node_index node);
     /// The same for pods of one gang; `placed` gives pairs of pod and node.
     template<class Placements>
@@ -267,7 +267,7 @@ public:
     /// and node, in the order of their turns.
     template<class Placements>
     void nominate_members(gang_index gang, const Placements& placed);
-    /// A pod that a committed plan has told to go already.
+    /// A pod that a committed plan has evicted already.
     void mark_evicted(pod_index pod);
     /// Pods that a committed plan has moved already, as far as their nodes go; `moves` gives pairs
     /// of pod and node.
@@ -286,11 +286,11 @@ public:
     /// The gang's nominations are given up: its members wait again.
     void forget_nominations(gang_index which);
 
-    /// No promise ends by then.
+    /// No migration expires by then.
     [[nodiscard]] bool migrations_at_rest(std::int64_t now) const noexcept;
     /// Pods that came for those that were moved are nominated where they are to come. Places of
     /// which nothing can come any more are given up: their time is over, their node does not take
-    /// them, or the pod has succeeded. O(promises · members of their gangs).
+    /// them, or the pod has succeeded. O(migrations · members of their gangs).
     void update_migrations(std::int64_t now);
 
     /// Keeps room for a gang that waits: what is free to others is less by it. False and nothing
@@ -311,7 +311,7 @@ public:
     /// The gang is to be asked again.
     void recall(gang_index which) { mark_dirty(which); }
     /// Calls `use(gang)` for every gang that something happened to since the last time, each once,
-    /// and forgets them. The record may have gone, or stand for another gang by now.
+    /// and forgets them. The record may have gone, or be another gang's by now.
     template<class Use>
     void take_changed_gangs(const Use& use);
     /// Calls `use(gang)` for every gang that something happened to since a cycle took them.
@@ -321,8 +321,7 @@ public:
             use(which);
     }
 
-    /// The gang stands below its minima, since `now` unless it was seen so before, or says so
-    /// itself.
+    /// The gang is below its minima, since `now` unless it was seen so before, or says so itself.
     void found_short(gang_index which, std::int64_t now);
     void found_whole(gang_index which) noexcept { gangs_[which.value()].short_since.reset(); }
     /// The gangs that were found below their minima, in the order of keys. O(such gangs · log).
@@ -338,14 +337,14 @@ public:
     [[nodiscard]] bool victims_at_rest(std::int64_t now) const noexcept {
         return seen_settled_ == settled_ && (!look_again_ || now < *look_again_);
     }
-    /// Gangs that wait were told what evictions could do for them; by time alone that may change at
-    /// the one that is named.
+    /// What evictions could do for waiting gangs was found; by time alone that may change at the
+    /// one that is named.
     void victims_seen(std::optional<std::int64_t> look_again) noexcept {
         seen_settled_ = settled_;
         look_again_ = look_again;
     }
 
-    /// Nothing that bears on any answer happened since the last cycle that left nothing open.
+    /// Nothing that affects any answer happened since the last cycle that left nothing open.
     [[nodiscard]] bool at_rest() const noexcept { return rested_at_ == changes_; }
     /// A cycle ended; `nothing_open` when it answered everything within its budget.
     void cycle_ended(bool nothing_open) noexcept {

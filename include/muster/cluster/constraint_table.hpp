@@ -22,7 +22,7 @@ public:
         std::size_t users = 0;
         /// Differs for every set that ever stood in this place.
         std::uint64_t stamp = 0;
-        /// Per node: what stands between (a set of `node_filter`).
+        /// Per node: the failed filters (a set of `node_filter`).
         detail::sequence<std::uint8_t> failed_filters;
         /// Per node: see `preference`.
         detail::sequence<std::int32_t> preference;

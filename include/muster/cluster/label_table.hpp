@@ -111,7 +111,7 @@ private:
         }
     }
 
-    /// Moves those behind an emptied place up, so that every set is found from its own place on.
+    /// Moves those behind a freed place up, so that every set is found from its own place on.
     void close(std::size_t hole) noexcept {
         const std::size_t mask = buckets_.size() - 1;
         for (std::size_t at = next(hole); buckets_[at] != 0; at = next(at)) {

@@ -158,7 +158,7 @@ private:
         resources<Width> gap;
         /// Of pods on their way out.
         claimed_on_node claims;
-        /// Pods on their way out, and where the node stands among those with any.
+        /// Terminating pods, and the place of the node among those with any.
         std::size_t leaving = 0;
         std::size_t place = 0;
 
@@ -192,7 +192,7 @@ private:
         leaving_.resize(rows_.size());
     }
 
-    /// The last row goes; nothing stands on that node.
+    /// The last row goes; no pod is on that node.
     void drop_row() noexcept {
         const node_index last{rows_.size() - 1};
         if (rows_.back().changed != change::none)
@@ -219,7 +219,7 @@ private:
         }
     }
 
-    /// The node now has that much, of which what stands on it keeps its part.
+    /// The node now has that much, of which the pods on it keep their part.
     void resize(node_index node, const resources<Width>& allocatable,
                 const resources<Width>& free) noexcept {
         row& at = rows_[node.value()];

@@ -31,7 +31,7 @@ enum class presence : std::uint8_t {
     coming,
 };
 
-/// How many pods stand on a node, or are to.
+/// How many pods are on a node, or nominated to it.
 struct pod_counts {
     node_index node;
     std::int32_t staying = 0;
@@ -56,7 +56,7 @@ struct known_term {
     std::int32_t weight = 0;
 };
 
-/// Terms of one set of constraints, and the pods that carry them where they stand.
+/// Terms of one set of constraints, and the pods that carry them, by node.
 struct known_terms {
     constraint_index where;
     detail::sequence<known_term> affinity;
@@ -151,8 +151,8 @@ public:
     [[nodiscard]] identity_index identity_of(label_set_index labels,
                                              label_set_index tenant) const noexcept;
 
-    /// A pod comes to stand on the node (`by` 1) or stands there no more (-1); `where` are its
-    /// constraints when they have terms. O(log nodes), and 20 bytes moved for each node behind it.
+    /// A pod is counted on the node (`by` 1) or no longer (-1); `where` are its constraints when
+    /// they have terms. O(log nodes), and 20 bytes moved for each node behind it.
     void count(identity_index who, const constraint_index* where, node_index node, std::int32_t by,
                presence how);
 
@@ -167,9 +167,9 @@ public:
     [[nodiscard]] bool matches(selector_index which, identity_index who) const noexcept;
     /// The same selectors match both.
     [[nodiscard]] bool alike(identity_index lhs, identity_index rhs) const noexcept;
-    /// Some pod stands somewhere whose required anti-affinity speaks of that identity.
+    /// Some pod on a node has a required anti-affinity term that selects the identity.
     [[nodiscard]] bool repelled(identity_index who) const noexcept;
-    /// Some pod with required anti-affinity stands somewhere.
+    /// Some pod on a node has required anti-affinity.
     [[nodiscard]] bool anybody_repels() const noexcept { return repelling_ > 0; }
     /// Some pod is to come to a node.
     [[nodiscard]] bool anybody_comes() const noexcept { return coming_ > 0; }
@@ -178,7 +178,7 @@ public:
     matched(selector_index which) const noexcept {
         return selectors_[which.value()].matched;
     }
-    /// Where pods of the identity stand, by node.
+    /// The pods of the identity, by node.
     [[nodiscard]] const detail::sequence<pod_counts>& counts_of(identity_index who) const noexcept {
         return identities_[who.value()].counts;
     }
@@ -189,12 +189,12 @@ private:
         std::size_t users = 0;
         detail::sequence<identity_index> matched;
         detail::sequence<constraint_index> carriers;
-        /// Standing pods whose required anti-affinity has this selector.
+        /// Pods on nodes whose required anti-affinity has this selector.
         std::int64_t repelling = 0;
     };
     struct match {
         selector_index selector;
-        /// Where the identity stands in the selector's list.
+        /// The place of the identity in the selector's list.
         std::uint32_t place = 0;
     };
     struct identity {
@@ -230,7 +230,7 @@ private:
 
     bool active_ = false;
     std::uint64_t epoch_ = 0;
-    /// Standing pods with required anti-affinity.
+    /// Pods on nodes with required anti-affinity.
     std::int64_t repelling_ = 0;
     std::int64_t coming_ = 0;
     std::map<constraint_index, known_terms> terms_;

@@ -20,7 +20,8 @@ inline namespace v0_1 {
 /// What counts against the ceilings: the pods that use the queue now, or nothing.
 enum class occupancy : std::uint8_t { current, empty_cluster };
 
-/// The account that a pod is charged to: a queue and, for non-preemptible pods, its firm part.
+/// The account that a pod is charged to: a queue and, for non-preemptible pods, the part with the
+/// ceiling for them.
 struct queue_charge {
     queue_index queue;
     bool non_preemptible = false;
@@ -34,16 +35,16 @@ struct queue_charge {
 
 /// What the queues hold, which form a tree of any depth (many trees, strictly: a queue without a
 /// parent is a root). A queue claims of its parent what it uses or what is guaranteed to it,
-/// whichever is more, so that a guarantee is room that its siblings cannot take even while it
-/// stands unused:
+/// whichever is more, so that a guarantee is room that its siblings cannot take even while the
+/// guarantee is unused:
 ///
 ///     claimed(q) = what q's own pods hold + Σ over its children c of max(claimed(c), guarantee(c))
 ///
 /// Every queue's claim stays under its own ceiling; what a queue takes within its guarantee claims
-/// nothing more above, so that no ceiling above stands against it. A queue may have a lower ceiling
-/// for firm pods, its own and those below it, of which nothing is guaranteed. All sums are kept as
-/// pods and queues come and go and depend on nothing but what is there: giving back undoes taking
-/// exactly.
+/// nothing more above, so that no ceiling above limits it. A queue may have a lower ceiling for
+/// non-preemptible pods, its own and those below it, of which nothing is guaranteed. All sums are
+/// kept as pods and queues come and go and depend on nothing but what is there: giving back undoes
+/// taking exactly.
 template<std::size_t Width>
 class queue_accounts {
 public:
@@ -51,7 +52,7 @@ public:
     struct ceiling {
         queue_index at;
         std::int64_t left = 0;
-        /// It is the one for firm pods.
+        /// It is the one for non-preemptible pods.
         bool non_preemptible = false;
     };
 
@@ -67,7 +68,8 @@ public:
     [[nodiscard]] const resources<Width>& own(queue_index queue) const noexcept {
         return accounts_[queue.value()].own;
     }
-    /// The ceiling on what firm pods hold, and what they do, of the queue and of those below it.
+    /// The ceiling on what non-preemptible pods hold, and what they do, of the queue and of those
+    /// below it.
     [[nodiscard]] const limits<Width>& non_preemptible_quota(queue_index queue) const noexcept {
         return accounts_[queue.value()].non_preemptible_quota;
     }
@@ -91,7 +93,7 @@ public:
             queue = *above;
         return queue;
     }
-    /// The queue is `above` or stands anywhere below it. O(depth).
+    /// The queue is `above` or is anywhere below it. O(depth).
     [[nodiscard]] bool within(queue_index queue, queue_index above) const noexcept {
         for (std::optional<queue_index> at = queue; at; at = parent(*at))
             if (*at == above)
@@ -169,7 +171,7 @@ public:
     }
 
     /// What the queue may still take as far as all ceilings go: `admits(queue, amount)` is to be
-    /// within these limits. A gang's pods all stand in one queue, so this is all that a decision
+    /// within these limits. A gang's pods are all in one queue, so this is all that a decision
     /// about it needs of the tree. O(depth × width).
     [[nodiscard]] limits<Width> headroom(queue_charge queue,
                                          occupancy counted = occupancy::current) const noexcept {
@@ -185,7 +187,7 @@ public:
     // ---- for the state and the ledger ----------------------------------------------------------
 
     void add() { accounts_.push_back({}); }
-    /// The last queue goes; nothing stands in it or below it.
+    /// The last queue goes; nothing is in it or below it.
     void drop_last() noexcept { accounts_.pop_back(); }
     void set_quota(queue_index queue, const limits<Width>& quota,
                    const limits<Width>& non_preemptible_quota = {}) noexcept {
@@ -193,9 +195,9 @@ public:
         accounts_[queue.value()].non_preemptible_quota = non_preemptible_quota;
     }
 
-    /// The queue now stands below that parent, with all that it holds, and has that guarantee;
-    /// false and nothing changed when a sum would leave int64. The parent is not below the queue.
-    /// O(depth × width).
+    /// The queue is now below that parent, with all that it holds, and has that guarantee; false
+    /// and nothing changed when a sum would leave int64. The parent is not below the queue. O(depth
+    /// × width).
     [[nodiscard]] bool settle(queue_index queue, std::optional<queue_index> parent,
                               const resources<Width>& guarantee) noexcept {
         MUSTER_ASSERT(!parent || !within(*parent, queue), "a tree has no circles");
@@ -248,7 +250,7 @@ private:
         bool guarantees = false; ///< some of `guarantee` is above 0
         resources<Width> own;
         resources<Width> used;
-        /// Of what is used, what firm pods hold.
+        /// Of what is used, what non-preemptible pods hold.
         resources<Width> non_preemptible;
         resources<Width> claimed;
         /// What would be claimed without any pod.

@@ -24,7 +24,7 @@ struct last_verdict {
     bool is_known = false;
     answer kind = answer::waiting;
     gate at = gate::none;
-    /// A placement in the emptied cluster was found at that capability epoch.
+    /// A placement in the empty cluster was found at that capability epoch.
     bool could_start = false;
     std::uint64_t release_epoch = 0;
     std::uint64_t capability_epoch = 0;
@@ -57,16 +57,16 @@ struct pod_record {
     using tag = pod_tag;
     gang_index gang;
     vertex_index role;
-    /// What it asks for and where it may stand.
+    /// What it asks for and which nodes it may use.
     shape_index shape;
     optional_index<node_tag> node;
     std::uint32_t generation = 0;
     label_set_index labels;
-    /// Of a pod for whose key a place is promised in its gang: that place. Of the place: the pod of
-    /// that key, as long as there is one.
+    /// Of a pod that is the replacement in a migration: the record of the target. Of the target:
+    /// the replacement, as long as there is one.
     optional_index<pod_tag> partner;
-    /// Of one that is nominated: how many of its gang had been before it. Terms between pods may
-    /// let some come only before others.
+    /// Of one that is nominated: how many of its gang had been before it. Pod affinity may require
+    /// this order.
     std::uint32_t turn = 0;
     /// Creation time in the caller's unit; older goes first among equals.
     std::int64_t created = 0;
@@ -82,7 +82,7 @@ public:
     bool assumed = false;
     /// To be placed on `node` once the pods that occupy its room have left.
     bool nominated = false;
-    /// Told to go by a committed decision, whatever was observed since.
+    /// Evicted by a committed decision, whatever was observed since.
     bool evicted = false;
     /// Of one that runs: it is available, as far as is known.
     bool ready = true;
@@ -173,7 +173,7 @@ struct gang_record {
     bool present = false;
     /// Something about it or its members changed since it was answered last.
     bool dirty = false;
-    /// Stands in the state's list of gangs to look at.
+    /// In the state's list of gangs to look at.
     bool listed = false;
     last_verdict last;
     std::uint32_t generation = 0;

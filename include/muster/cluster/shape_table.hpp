@@ -14,7 +14,7 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Interned shapes: what a pod asks for and where it may stand. Pods of one shape are alike to
+/// Interned shapes: what a pod asks for and which nodes it may use. Pods of one shape are alike to
 /// every question of placement, so a role of a thousand equal pods is one line of work. Shapes are
 /// counted by reference; their numbers follow the order of arrival and decide nothing.
 template<std::size_t Width>

@@ -58,7 +58,7 @@ public:
     [[nodiscard]] const queue_key& key(queue_index at) const noexcept {
         return queue_names_[at.value()];
     }
-    /// Of a place that is promised: the key of the pod that was told to move.
+    /// Of the target of a migration: the key of the pod that moves.
     [[nodiscard]] const pod_key& key(pod_index at) const noexcept {
         const pod_record& of = (*this)[at];
         return pod_names_[of.migration_target && of.partner ? of.partner->value() : at.value()];
@@ -100,7 +100,7 @@ public:
             return bad;
         return store::set_node(name_node(key), std::move(spec));
     }
-    /// The node is gone; what stands on it stays charged until its pods are reported gone.
+    /// The node is gone; its pods stay charged until they are reported gone.
     event_result remove_node(const node_key& key) {
         const auto found = nodes_by_key_.find(key);
         return found == nodes_by_key_.end() ? event_result::unexpected
@@ -109,9 +109,9 @@ public:
 
     // ---- queues --------------------------------------------------------------------------------
 
-    /// A queue is new or changed, and stands below `parent`, or below none. A parent that is not
-    /// known yet bounds nothing until it is. O(depth), and O(queues × depth) when what nodes those
-    /// below it may use changes.
+    /// A queue is new or changed, and is below `parent`, or below none. A parent that is not known
+    /// yet bounds nothing until it is. O(depth), and O(queues × depth) when what nodes those below
+    /// it may use changes.
     event_result upsert_queue(const queue_key& key, queue_type spec,
                               const std::optional<queue_key>& parent = std::nullopt) {
         if (const event_result bad = store::check(spec); bad != event_result::applied)
@@ -124,7 +124,7 @@ public:
             forget_queues_from(before);
         return done;
     }
-    /// The queue is gone: its gangs wait, and those below it stand below a queue that is not known.
+    /// The queue is gone: its gangs wait, and the parent of those below it is not known.
     event_result remove_queue(const queue_key& key) {
         const auto found = queues_by_key_.find(key);
         return found == queues_by_key_.end() ? event_result::unexpected
@@ -158,8 +158,8 @@ public:
         return done;
     }
 
-    /// The gang has done its work: every member that stands on a node has succeeded, and its room
-    /// is free. O(members + log gangs).
+    /// The gang has done its work: every member on a node has succeeded, and its room is free.
+    /// O(members + log gangs).
     event_result finish_gang(const gang_key& key) {
         const auto found = gangs_by_key_.find(key);
         return found == gangs_by_key_.end() ? event_result::unexpected
@@ -173,9 +173,9 @@ public:
 
     // ---- pods ----------------------------------------------------------------------------------
 
-    /// A pod is new or changed, as observed; with `on` it stands on that node, known or not. An
-    /// assumed pod that is seen without a node stays assumed. O(log pods + log constraint sets),
-    /// and O(nodes) for constraints that no pod had.
+    /// A pod is new or changed, as observed; with `on` it is on that node, known or not. An assumed
+    /// pod that is seen without a node stays assumed. O(log pods + log constraint sets), and
+    /// O(nodes) for constraints that no pod had.
     event_result upsert_pod(const pod_key& key, const gang_key& gang, const pod_type& spec,
                             const std::optional<node_key>& on = std::nullopt) {
         const auto group = gangs_by_key_.find(gang);
@@ -234,20 +234,20 @@ public:
     event_result forget(const pod_key& key) {
         return with_pod(key, [&](pod_index pod) { return store::forget(pod); });
     }
-    /// A pod that has a node is told to go. It is a member no more, and takes its room until it is
+    /// Evicts a pod that has a node. The pod is no longer a member, and takes its room until it is
     /// reported gone or ended; others may be nominated to come after it.
     event_result evict(const pod_key& key) {
         return with_pod(key, [&](pod_index pod) { return store::evict(pod); });
     }
-    /// A pod that was told to go stays: its eviction was refused.
+    /// The eviction of the pod was refused: it stays.
     event_result keep(const pod_key& key) {
         return with_pod(key, [&](pod_index pod) { return store::keep(pod); });
     }
-    /// A pod that stands is told to go, as by `evict`, and room on that node is promised to the
-    /// pod that comes for it: a pending member of its gang with the same role, request and
-    /// constraints, which the next cycle nominates there. Until then the place counts as a member
-    /// that holds. `until`: it is given up at that time, if none came; absent = when the gang is no
-    /// more. A pod of that key has one place at most.
+    /// A pod on a node is evicted, as by `evict`, and room on that node is reserved for the pod
+    /// that comes for it: a pending member of its gang with the same role, request and constraints,
+    /// which the next cycle nominates there. Until then the place counts as a member that holds.
+    /// `until`: it is given up at that time, if none came; absent = when the gang is no more. A pod
+    /// of that key has one place at most.
     event_result move(const pod_key& key, const node_key& node,
                       std::optional<std::int64_t> until = std::nullopt) {
         return with_pod(key, node,
@@ -398,8 +398,8 @@ private:
             pod_names_.resize(place.value() + 1);
         pod_names_[place.value()] = std::move(key);
     }
-    /// Where a pod that comes stands among those places: before one that is promised for its key,
-    /// and behind one that is promised for a key before it; and which one is promised to it.
+    /// The place of a new pod among the targets of migrations: before the target for its key, and
+    /// behind targets for keys before it; and the target for its key, if any.
     void find_migration(const pod_key& key, gang_index gang, std::optional<pod_index>& before,
                         std::optional<pod_index>& migration_target) {
         for (const auto& [of, which] : migrations_by_key_) {

@@ -16,7 +16,7 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Where a vertex of a network stands: a name for each level, coarse to fine, as far as it has one.
+/// The place of a vertex of a network: a name for each level, coarse to fine, as far as it has one.
 using network_place = std::vector<std::string>;
 
 /// Places from a tree of switches: the switches between `root` and a vertex, from above, at most
@@ -46,7 +46,7 @@ places_in_tree(const Tree& switches, typename boost::graph_traits<Tree>::vertex_
     return places;
 }
 
-/// Places from links of several tiers: vertices stand together on a level when links inside its
+/// Places from links of several tiers: vertices share a domain of a level when links inside its
 /// domains connect them. `tier_of(edge)` is the finest level inside whose domains the link lies, or
 /// -1 for one between domains of the coarsest. A domain is named after the least `name_of(v)` of
 /// its vertices. The graph is any vertex and edge list graph of Boost.Graph with a vertex index.

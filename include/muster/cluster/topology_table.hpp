@@ -21,7 +21,7 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// The domains of one topology: which nodes stand together on which level. Numbers of domains
+/// The domains of one topology: which nodes share a domain on which level. Numbers of domains
 /// follow the order of arrival and decide nothing; their order is that of their labels' values.
 class topology_domains {
 public:
@@ -45,7 +45,7 @@ public:
     }
     /// One more than the largest number that a domain has.
     [[nodiscard]] std::size_t size() const noexcept { return domains_.size(); }
-    /// The domain of the level in which the node stands, if any.
+    /// The domain of the node on the level, if any.
     [[nodiscard]] std::optional<domain_index> find(node_index node,
                                                    std::size_t level) const noexcept {
         const std::uint32_t at = domain_of_[node.value() * levels() + level];
@@ -54,7 +54,7 @@ public:
     [[nodiscard]] bool contains(domain_index where, node_index node) const noexcept {
         return domain_of_[node.value() * levels() + domains_[where.value()].level] == where.value();
     }
-    /// On how many levels, from the coarsest on, the two nodes stand together.
+    /// On how many levels, from the coarsest on, the two nodes share a domain.
     [[nodiscard]] std::size_t shared_levels(node_index lhs, node_index rhs) const noexcept {
         std::size_t level = 0;
         while (level < levels() && find(lhs, level) && find(lhs, level) == find(rhs, level))

@@ -25,7 +25,7 @@ inline namespace v0_1 {
 /// A gang in its queue's line.
 struct pending_gang {
     gang_index gang;
-    /// By which it stands where it stands.
+    /// What its place follows from.
     gang_rank rank;
     /// How long its last answer holds.
     wait_condition until{};
@@ -68,7 +68,7 @@ struct queue_backlog {
 };
 
 /// An admitted gang of which members hold and none waits. One that neither holds nor wants anything
-/// may yet be told that strict order keeps it waiting.
+/// strict order may still keep it waiting.
 template<class Traits>
 [[nodiscard]] bool has_all_it_wants(const cluster_state<Traits>& cluster, gang_index which) {
     const auto& record = cluster[which];
@@ -88,8 +88,8 @@ public:
     using line = queue_backlog;
     using entry = pending_gang;
 
-    /// Starts anew with all gangs of the state, or with those that may want something.
-    /// O(gangs · log gangs).
+    /// Starts again with all gangs of the state, or with those that may want something. O(gangs ·
+    /// log gangs).
     void rebuild(cluster_state<Traits>& cluster, std::int64_t now, const any_gang_order& gangs,
                  bool everybody) {
         lines_.clear();
@@ -205,7 +205,7 @@ public:
     }
 
     /// The turn of the gang that was given last is over: where the next gang of its line counts,
-    /// its queue and those above are compared anew with their siblings.
+    /// its queue and those above are compared again with their siblings.
     void passed(const cluster_state<Traits>& cluster, const any_queue_order& queues) {
         if (!given_ || !queues.counts_next_gang())
             return;
@@ -231,7 +231,7 @@ public:
     }
 
     /// What this queue uses has changed, as something started there or had to go: it and those
-    /// above it are compared anew with their siblings. O(depth × (width + log siblings)).
+    /// above it are compared again with their siblings. O(depth × (width + log siblings)).
     void shares_moved(const cluster_state<Traits>& cluster, std::optional<queue_index> queue,
                       const any_queue_order& queues) {
         if (queue)
@@ -249,11 +249,11 @@ public:
 
 private:
     static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
-    /// Where a gang stands, by the slot of its record.
+    /// The place of a gang, by the slot of its record.
     struct slot {
         std::uint32_t line = none;
         bool leaves = false;
-        /// Of the record: another gang may come to stand in its place.
+        /// Of the record: another gang may get its place.
         std::uint32_t generation = 0;
         gang_rank rank;
     };
@@ -336,7 +336,7 @@ private:
         return which.value() < slots_.size() ? slots_[which.value()] : slot{};
     }
 
-    /// False when the gang is not found where it should stand.
+    /// False when the gang is not found at its place.
     bool reopen(const slot& at, gang_index which, std::int64_t now, const any_gang_order& gangs) {
         detail::sequence<entry>& in = lines_[at.line].entries;
         const auto first = detail::lower_bound(

@@ -33,8 +33,8 @@ inline namespace v0_1 {
 
 namespace detail {
 
-/// With its nominations the gang reaches its minima, and there will be room for them where they are
-/// to stand, where terms between pods let them come. O(members); see `terms_let_come`.
+/// With its nominations the gang reaches its minima, and their nodes will have room for them, as
+/// far as pod affinity allows it. O(members); see `terms_let_come`.
 template<class Traits>
 [[nodiscard]] bool nominations_stand(const cluster_state<Traits>& cluster, gang_index which,
                                      const gang_members<Traits::width>& members) {
@@ -87,7 +87,7 @@ struct cycle_context {
     placer<Traits> placing;
     admission<Traits> deciding;
     backlog<Traits> pending;
-    /// False until the agenda has been made from the whole state.
+    /// False until the backlog has been made from the whole state.
     bool has_backlog = false;
     /// Whether all gangs were looked at for those below their minima.
     bool knows_short = false;
@@ -104,7 +104,7 @@ struct cycle_context {
     leaf_watches<Traits> leaves;
     start_planner<Traits> planning;
     search_turns searching;
-    /// Some entry of the agenda may be one that the budget of a cycle did not reach.
+    /// Some entry of the backlog may be one that the budget of a cycle did not reach.
     bool any_unreached = false;
     /// Of each decision of the cycle that goes on.
     sequence<noted> made;
@@ -131,7 +131,7 @@ struct cycle_context {
             journal->attach_to(cluster.tentative());
     }
 
-    /// Decides one gang; what starts is assumed, and stands in `placed`, and in the journal until
+    /// Decides one gang; what starts is assumed, and is in `placed`, and in the journal until
     /// `commit`. A gang that is nominated comes when there is room, and asks for no more until
     /// then.
     [[nodiscard]] verdict decide(cluster_state<Traits>& cluster, gang_index which,
@@ -204,8 +204,8 @@ struct cycle_context {
         if (shortage && members.classes[shortage->member_class].claims->empty()) {
             const auto& of = members.classes[shortage->member_class];
             refresh(cluster);
-            // Whether it could ever start is more than a question of room where members are to
-            // stand together, or their terms on other pods bear on one another, or some are held.
+            // Whether it could ever start is more than a question of room where members must share
+            // a domain, or their terms on other pods bear on one another, or some are held.
             const bool only_class =
                 members.classes.size() == 1 && members.topology.empty() && !members.any_held() &&
                 affinity_effect_on(cluster, members) != affinity_effect::required;
@@ -266,8 +266,9 @@ template<class Traits>
             0};
 }
 
-/// Returns the engine that is kept with the state, or a new one if there is none for such a policy.
-/// Policies of equal value decide alike, so the data derived for one is valid for the other.
+/// Returns the context that is kept with the state, or a new one if there is none for such a
+/// policy. Policies of equal value decide alike, so the data derived for one is valid for the
+/// other.
 template<class Traits>
 [[nodiscard]] cycle_context<Traits>& context_of(cluster_state<Traits>& cluster,
                                                 const any_policy<Traits>& how) {

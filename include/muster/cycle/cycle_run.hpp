@@ -38,7 +38,7 @@ template<class Traits>
         return false;
     if (group.last.kind == answer::admitted && group.placeable == 0)
         return true;
-    // Pods that came to stand somewhere, or changed there, may have done so since.
+    // Pods that got a node, or changed there, may have done so since.
     if (cluster.population().in_use() && group.last.kind != answer::never &&
         (group.last.kind != answer::waiting ||
          detail::any_of(group.members, [&](pod_index pod) { return terms_bear_on(cluster, pod); })))
@@ -130,7 +130,7 @@ private:
             else
                 cluster.forget_nominations(which);
         lifted_ = cluster.lift_reservations();
-        // What was planned for a gang that something happened to is planned anew.
+        // What was planned for a gang that something happened to is planned again.
         std::erase_if(lifted_, [&](const auto& each) {
             const auto& owner = cluster[each.owner.index];
             return each.start || owner.generation != each.owner.generation || owner.dirty ||
@@ -302,7 +302,7 @@ private:
         ++result_->counters.asked;
         result_->counters.search_steps += outcome.steps;
         entry.until = context_->until_when(*cluster_, entry.gang, outcome);
-        // Members beyond the minima of a gang that was nominated are looked at once it stands.
+        // Members beyond the minima of a gang that was nominated are placed once it runs.
         const bool rest = context_->came && (*cluster_)[entry.gang].placeable > 0;
         any_cut_short_ |= rest;
         const bool more = how_->surplus.takes_turns() && !context_->came &&

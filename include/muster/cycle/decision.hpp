@@ -22,11 +22,11 @@ struct decision {
     gang_index gang;
     verdict outcome;
     /// Of an admitted gang: the members placed, in the order in which they were; empty when what
-    /// holds already meets the minima and nothing more fits. Stands in the result.
+    /// holds already meets the minima and nothing more fits. It is in the result.
     std::span<const placement> placements;
     /// The pods to evict first. They keep their places until they are reported gone.
     std::span<const pod_index> evictions;
-    /// Of those, the pods that move: room on that node is promised to the replacement of the pod.
+    /// Of those, the pods that move: room on that node is reserved for the replacement of the pod.
     std::span<const placement> moves;
     /// The placements are for the time when the evicted pods have left: a later cycle places them
     /// once more, for good, when there is room for all of them.
@@ -119,7 +119,7 @@ public:
         made.moves = {moved_.data(), moves.size()};
     }
 
-    /// What is left of the gang of the decision goes.
+    /// The rest of the gang of the decision is evicted.
     void dissolve(decision& made, std::span<const pod_index> evictions) {
         made.stale = true;
         made.first_eviction = evicted_.size();

@@ -27,7 +27,7 @@ class fair_shares {
 public:
     static constexpr std::size_t width = Traits::width;
 
-    /// As things stand now. O(pods + queues · log queues × width).
+    /// From the present state. O(pods + queues · log queues × width).
     void reckon(const cluster_state<Traits>& cluster) {
         const auto& queues = cluster.accounts().queues();
         count_ = queues.size();
@@ -75,8 +75,8 @@ private:
         }
     }
 
-    /// Families stand together, those of parents before those of their children, in each the order
-    /// of keys.
+    /// Families are adjacent, those of parents before those of their children, in each the order of
+    /// keys.
     void order_by_parents(const cluster_state<Traits>& cluster) {
         const auto& queues = cluster.accounts().queues();
         depth_.assign(count_, 0);

@@ -34,7 +34,7 @@ struct policy {
     QueueOrder queues{};
     Reservations reservations{};
     Surplus surplus{};
-    /// For gangs whose members are to stand together.
+    /// For gangs whose members must share a domain.
     DomainOrder domains{};
     Victims victims{};
     Consolidation consolidation{};

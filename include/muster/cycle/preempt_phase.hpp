@@ -103,7 +103,7 @@ private:
         });
     }
 
-    /// The answer that the gang had in this cycle is told, or may be.
+    /// The answer to the gang in this cycle is in the result, or may be.
     [[nodiscard]] bool is_told(const decision* made) const {
         if (!spare_work_)
             return true;
@@ -237,7 +237,7 @@ private:
     /// Decisions before this pass.
     std::size_t noted_;
     bool spare_work_ = false;
-    /// What the gang that is tried is short of may be told.
+    /// What the tried gang is short of may be in the result.
     bool told_ = true;
 };
 

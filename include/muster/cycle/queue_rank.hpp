@@ -25,7 +25,7 @@ struct next_gang {
     [[nodiscard]] friend bool operator==(const next_gang&, const next_gang&) = default;
 };
 
-/// How a queue would stand with that use. O(width).
+/// The rank of a queue with that use. O(width).
 template<class Traits>
 [[nodiscard]] queue_rank rank_with(const cluster_state<Traits>& cluster, queue_index which,
                                    const resources<Traits::width>& stands,
@@ -72,15 +72,15 @@ template<class Traits>
     return made;
 }
 
-/// How a queue stands among its siblings now; with `due` when fair shares are asked for. O(width).
+/// The rank of a queue among its siblings now; with `due` when fair shares are asked for. O(width).
 template<class Traits>
 [[nodiscard]] queue_rank rank_of(const cluster_state<Traits>& cluster, queue_index which,
                                  const fair_shares<Traits>* due = nullptr) {
     return rank_with(cluster, which, cluster.accounts().used(which), due);
 }
 
-/// How the gangs that stand in an inner queue itself stand among its children: as a child with all
-/// that is the queue's, using what they themselves use. O(width).
+/// The rank of the gangs of an inner queue among its children: as a child that has all that the
+/// queue has and uses what these gangs use. O(width).
 template<class Traits>
 [[nodiscard]] queue_rank rank_of_own(const cluster_state<Traits>& cluster, queue_index which,
                                      const fair_shares<Traits>* due = nullptr) {

@@ -21,13 +21,13 @@ namespace muster {
 inline namespace v0_1 {
 
 /// Whose turn it is among lines of gangs, each of a queue or of none: from the root of the tree of
-/// queues down, at each level the first child by the order of queues, then by key, below which
-/// some gang is left. The gangs of an inner queue itself are a child of it, ranked by
-/// `rank_of_own`, before the others of that rank; so are, among the roots, gangs without a queue,
-/// with priority 0 and nothing used.
+/// queues down, at each level the first child by the order of queues, then by key, below which some
+/// gang is left. The gangs of an inner queue itself are a child of it, ranked by `rank_of_own`,
+/// before the others of that rank; so are, among the roots, gangs without a queue, with priority 0
+/// and nothing used.
 ///
 /// Siblings are kept sorted from cycle to cycle, so that after a start only what is above the
-/// gang's queue is compared anew: O(depth × (width + log siblings)), and 4 bytes moved for each
+/// gang's queue is compared again: O(depth × (width + log siblings)), and 4 bytes moved for each
 /// sibling that it falls behind.
 template<class Traits>
 class queue_turns {
@@ -36,7 +36,7 @@ public:
 
     void clear() noexcept { lines_ = none; }
 
-    /// Knows where these lines stand in the tree. O(lines) when neither they nor queues changed
+    /// Knows the places of these lines in the tree. O(lines) when neither they nor queues changed
     /// since the last time, else O(queues · log queues). `queue_of(line)` for `lines` lines.
     template<class QueueOf>
     void arrange(const cluster_state<Traits>& cluster, std::size_t lines, const QueueOf& queue_of) {
@@ -78,7 +78,7 @@ public:
         due_ = due;
         for (vertex& each : vertices_)
             each.next = each.end = each.first;
-        // Children stand behind their parents.
+        // Children come after their parents.
         for (std::size_t at = vertices_.size(); at-- > 0;) {
             vertex& each = vertices_[at];
             if (each.line == none)
@@ -290,7 +290,7 @@ private:
         std::rotate(std::lower_bound(begin, from, which, turn(before)), from, from + 1);
     }
 
-    /// The root first; every vertex stands behind its parent.
+    /// The root first; every vertex comes after its parent.
     detail::sequence<vertex> vertices_;
     detail::sequence<place> places_;
     detail::sequence<std::uint32_t> sorted_;

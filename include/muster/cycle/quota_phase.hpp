@@ -22,11 +22,11 @@ inline namespace v0_1 {
 namespace detail {
 
 /// At a cycle's end: gangs that did not fit may meanwhile be kept out by their quota alone, used up
-/// by those that started after they were asked. Then they stand at that gate.
+/// by those that started after they were asked. That gate then keeps them.
 ///
 /// O(1) for each gang that waits in a queue whose use has grown, when what it takes at least is
 /// known. Others take a search without nodes, within what the cycle's searches have left: a gang
-/// that this does not reach is asked anew in the next cycle, in its turn among the gangs not
+/// that this does not reach is asked again in the next cycle, in its turn among the gangs not
 /// reached.
 template<class Traits>
 class quota_phase {

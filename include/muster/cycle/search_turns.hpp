@@ -16,7 +16,7 @@ namespace detail {
 /// Divides the cycle's budget of steps. Gangs that earlier cycles did not reach are served first,
 /// the longest-waiting gang first and equals in the order of their turns. If `per_cycle` covers the
 /// searches of s gangs twice, each of n such gangs is searched within ⌈n / s⌉ cycles, whatever is
-/// asked anew in between.
+/// asked again in between.
 class search_turns {
 public:
     void begin(const budget& limit) noexcept {

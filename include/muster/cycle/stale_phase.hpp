@@ -22,7 +22,8 @@ inline namespace v0_1 {
 
 namespace detail {
 
-/// Members of the gang stand, and with all that hold it does not reach its minima. O(members).
+/// The gang has members on nodes, and with all members that hold room it does not reach its minima.
+/// O(members).
 template<class Traits>
 [[nodiscard]] bool is_below_minima(const cluster_state<Traits>& cluster, gang_index which,
                                    hold_scratch& scratch) {

@@ -157,8 +157,8 @@ private:
         return placing_->meet_minima();
     }
 
-    /// The least of `from`..`to` for which the gang fits once `prepare` has done so much, and that
-    /// stands then. More never fits less.
+    /// The least of `from`..`to` for which the gang fits once `prepare` has done so much, and is
+    /// then in the plan. More never fits less.
     template<class Prepare>
     [[nodiscard]] std::optional<std::size_t> first_that_fits(std::size_t from, std::size_t to,
                                                              const Prepare& prepare) {
@@ -254,7 +254,7 @@ private:
         return duration_ ? saturate(static_cast<int128>(start) + *duration_) : never;
     }
 
-    /// What the placements that stand take of each node, in the order of nodes.
+    /// What the placements of the plan take of each node, in the order of nodes.
     [[nodiscard]] std::vector<part> placed_parts() {
         std::vector<part> parts;
         for (const placement& each : journal_->placements())

@@ -28,7 +28,7 @@ namespace detail {
 template<std::size_t Width>
 class branch_bounds {
 public:
-    /// Nodes that take more steps than this to list are enumerated anew for every weighing.
+    /// Nodes that take more steps than this to list are enumerated again for all multipliers.
     static constexpr std::int64_t max_listed = 8192;
 
     struct part {
@@ -36,11 +36,11 @@ public:
         std::size_t row = 0;
         /// Rows that share it.
         std::int64_t times = 0;
-        /// Where its patterns stand, class by class: those of one class follow one another.
+        /// The place of its patterns, class by class: those of one class follow one another.
         std::size_t begin = 0;
         std::size_t size = 0;
         bool listed = true;
-        /// Where its limits stand: at least, then at most, per class.
+        /// The place of its limits: at least, then at most, per class.
         std::size_t limits = 0;
     };
     /// The count of one class on one node, and its bounds.
@@ -50,7 +50,7 @@ public:
         std::int64_t low = 0;
         std::int64_t high = 0;
     };
-    /// One pattern: where its count of the first class stands, and how far apart counts are.
+    /// One pattern: the place of its count of the first class, and how far apart counts are.
     struct pattern {
         std::size_t first = 0;
         std::size_t stride = 1;

@@ -16,17 +16,17 @@ namespace detail {
 
 /// Finds the weights that come closest to a proof, by exact integer pivots.
 ///
-/// Every weighing ends in a point: what the nodes then carry less what the gang then needs, per
-/// class. Whatever mixes of patterns the nodes take, they reach what lies at or below the hull of
-/// all such points. From far below, a ray in a fixed direction of positive amounts goes through the
-/// origin; where it leaves the hull is a facet, and the facet's normal are the weights. The basis
-/// is the facet of the hull of the points known so far: at most one point per class, and "less of a
-/// class" for the others. A point beyond it replaces one of them; when there is none, the weights
-/// are the best that exist.
+/// Pricing the nodes with some weights gives a point: what the nodes then take less what the gang
+/// needs, per class. Whatever mixes of patterns the nodes take, they reach what lies at or below
+/// the hull of all such points. A ray in a fixed direction of positive amounts goes from far below
+/// through the origin; it leaves the hull at a facet, and the facet's normal are the weights. The
+/// basis is the facet of the hull of the points known so far: at most one point per class, and
+/// "less of a class" for the others. A point beyond it replaces one of them; when there is none,
+/// the weights are the best that exist.
 ///
-/// This is the simplex method on columns that weighings make (Dantzig-Wolfe), with the inverse kept
-/// as integers over a common denominator (Edmonds), so that nothing is rounded. Should they grow
-/// too large, it stops there.
+/// This is the simplex method on columns that pricing generates (Dantzig-Wolfe), with the inverse
+/// kept as integers over a common denominator (Edmonds), so that nothing is rounded. Should they
+/// grow too large, it stops there.
 class column_generation {
 public:
     static constexpr std::size_t max_classes = 8;
@@ -62,8 +62,8 @@ public:
         replace(classes_, solve(column_of(point)));
     }
 
-    /// Drops from the basis what stands in the way of weights that are not negative, then writes
-    /// the weights. False when there are no such weights within `turns` pivots.
+    /// Drops from the basis what would make a weight negative, then writes the weights. False when
+    /// there are no such weights within `turns` pivots.
     [[nodiscard]] bool weights(detail::sequence<std::int64_t>& into, int turns = 16) {
         for (; exact_; --turns) {
             std::size_t negative = classes_;

@@ -24,11 +24,11 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// Decides exactly whether a gang fits whose members must stand together.
+/// Decides exactly whether a gang fits whose members must share a domain.
 ///
 /// The gang is searched for a place as if they need not. What does not fit then, does not fit at
 /// all. Where the place found keeps them apart, the first vertex that it tears is confined to each
-/// of its domains in turn, and what is left is searched again, until nothing is torn.
+/// of its domains in turn, and what is left is searched again, until no vertex spans domains.
 template<class Traits>
 class domain_search {
     static constexpr std::size_t width = Traits::width;
@@ -62,9 +62,10 @@ public:
     [[nodiscard]] std::span<const certificate::vertex> proof() const noexcept {
         return proof_.all();
     }
-    /// See `fit_search::slack`: known when the proof speaks of no domain.
+    /// See `fit_search::slack`: known when the proof is about no domain.
     [[nodiscard]] const std::optional<int128>& slack() const noexcept { return slack_; }
-    /// After `fits`: the problem with the members confined as they stand, and how many stand where.
+    /// After `fits`: the problem with the members confined to their domains, and how many are on
+    /// which row.
     [[nodiscard]] const fit_problem<width>& problem() const noexcept { return problem_; }
     [[nodiscard]] const detail::sequence<std::int64_t>& counts() const noexcept { return counts_; }
 

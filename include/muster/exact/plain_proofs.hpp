@@ -145,7 +145,7 @@ over_quota(const cluster_state<Traits>& cluster, const gang_members<Traits::widt
     return std::nullopt;
 }
 
-/// What looking at the emptied cluster node by node says of a gang without a choice.
+/// What looking at the empty cluster node by node says of a gang without a choice.
 enum class empty_cluster_outcome : std::uint8_t {
     fits,
     /// A class alone finds too little room.
@@ -154,9 +154,9 @@ enum class empty_cluster_outcome : std::uint8_t {
     open,
 };
 
-/// Looks for room in the emptied cluster, for each class on nodes that no other class was given,
-/// and stops as soon as there is enough; `short_of` is the class that alone finds too little.
-/// O(nodes) for a class at worst, and mostly as many as its members need.
+/// Looks for room in the empty cluster, for each class on nodes that no other class was given, and
+/// stops as soon as there is enough; `short_of` is the class that alone finds too little. O(nodes)
+/// for a class at worst, and mostly as many as its members need.
 template<class Traits>
 class empty_cluster_check {
 public:

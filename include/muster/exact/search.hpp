@@ -82,7 +82,7 @@ public:
     [[nodiscard]] std::span<const certificate::vertex> proof() const noexcept {
         return proof_.all();
     }
-    /// After `fits`: rows × classes, how many stand where.
+    /// After `fits`: rows × classes, how many are on which row.
     [[nodiscard]] const detail::sequence<std::int64_t>& counts() const noexcept { return counts_; }
     [[nodiscard]] std::int64_t steps_left() const noexcept { return steps_left_; }
 
@@ -287,7 +287,7 @@ private:
         return counts_.data() + row * classes();
     }
 
-    /// Tries weighings until one proves, one places, or none promises more. When all stay open
+    /// Tries multipliers until one proves, one places, or none promises more. When all stay open
     /// `branch_` says where to split, if anywhere.
     [[nodiscard]] trial try_multipliers() {
         settle_box();
@@ -381,7 +381,7 @@ private:
         return trial::open;
     }
 
-    /// Splits where the patterns differ most that the ray's end is a mix of.
+    /// Branches where the patterns in the mix at the facet differ most.
     void choose_branch() {
         std::int64_t widest = 0;
         for (std::size_t which = 0; which < bounds_.parts().size(); ++which) {
@@ -478,10 +478,10 @@ private:
     detail::sequence<std::int64_t> excess_;
     detail::sequence<std::int64_t> point_;
     detail::sequence<std::int64_t> raw_;
-    /// Selections of the points in the ray's basis, by their places.
+    /// Selections of the points in the basis, by their places.
     detail::sequence<detail::sequence<pattern>> selections_;
     detail::sequence<typename detail::rounding_heuristic<Width>::ingredient> mix_;
-    /// Where the last ray ended: where the next one starts.
+    /// Where the last column generation ended: the next one starts there.
     detail::multipliers guess_;
     bool has_branch_ = false;
     branch branch_;

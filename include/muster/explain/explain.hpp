@@ -20,8 +20,8 @@ struct explain_options {
     std::int64_t steps = std::int64_t{1} << 18;
     /// The kinds' names, by whose order kinds are listed; by column without.
     const kind_table* kinds = nullptr;
-    /// Which cluster is spoken of. By itself the one that the last answer spoke of: the emptied one
-    /// for `never`, else what is free now.
+    /// The cluster that is asked about. By default the one of the last answer: the empty one for
+    /// `never`, else what is free now.
     std::optional<certificate_scope> scope{};
     /// In clusters of at least so many nodes, nodes that are alike are looked at as groups. That is
     /// faster, and answers more questions within the same steps.
@@ -30,22 +30,21 @@ struct explain_options {
 
 namespace detail {
 
-/// What stops the gang, on the state as it stands: empty for one that fits, whatever it was
-/// answered.
+/// What stops the gang, on the present state: empty for one that fits, whatever it was answered.
 template<class Traits>
 [[nodiscard]] std::vector<reason> what_stops(const cluster_state<Traits>& cluster, gang_index which,
                                              const explain_options& options);
 
-/// The reason of a gang that nothing stops, and that was told to wait all the same.
+/// The reason of a gang that nothing stops, and that waits nevertheless.
 template<class Traits>
 void add_answered_too_early(const cluster_state<Traits>& cluster, gang_index which,
                             std::vector<reason>& found);
 
 } // namespace detail
 
-/// Why a gang does not start, on the state as it stands: never empty for a gang that waits, in a
-/// fixed order (blocking, blocking together, contributing; each by `reason_code`, kinds by name).
-/// Empty for a gang that fits, unless it was told to wait. Not part of a decision: it is made on
+/// Why a gang does not start, on the present state: never empty for a gang that waits, in a fixed
+/// order (blocking, blocking together, contributing; each by `reason_code`, kinds by name). Empty
+/// for a gang that fits, unless it waits nevertheless. Not part of a decision: it is made on
 /// demand. If volumes of members are not ready, that comes first, and then what would block the
 /// gang if they were, as far as that is proven.
 ///

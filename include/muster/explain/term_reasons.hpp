@@ -45,7 +45,7 @@ public:
 
     /// Of the first member that finds no node, with the nodes that would do otherwise; where terms
     /// stop it nowhere, of the first that they do. They are marked as not minimal: that no order
-    /// was found, or the proof for the whole gang, is all that stands behind them.
+    /// was found, or the proof for the whole gang, is all that supports them.
     [[nodiscard]] std::vector<reason> find() {
         if (!terms_bear_on(*cluster_, *members_))
             return {};

@@ -63,7 +63,7 @@ public:
             return better_than(other) || (!other.better_than(*this) && place < other.place);
         }
     };
-    /// A vertex of the tree whose members must stand in one domain.
+    /// A vertex of the tree whose members must share a domain.
     struct bond {
         std::size_t vertex = 0;
         const topology_domains* within = nullptr;

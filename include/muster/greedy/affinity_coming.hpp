@@ -21,7 +21,7 @@ inline namespace v0_1 {
 /// the order of their nominations; a member that a term blocks is tried again after the others.
 /// Checks against the pods that run now or, with `ahead`, against the pods that will run once all
 /// terminating pods have left and all nominated pods have started, and then also with the pods that
-/// take promised places. O(members² · terms + nodes · terms).
+/// take the places of migrations. O(members² · terms + nodes · terms).
 template<class Traits>
 [[nodiscard]] bool terms_let_come(const cluster_state<Traits>& cluster, gang_index which,
                                   bool ahead) {

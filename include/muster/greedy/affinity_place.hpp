@@ -53,8 +53,8 @@ public:
     /// get there.
     [[nodiscard]] bool meet_minima() { return walk_.meet_minima(); }
 
-    /// The same by how many of each class of `gang_members` are to stand where, as far as the
-    /// terms let them.
+    /// Meets the minima with these counts of each class of `gang_members` per row, as far as terms
+    /// allow it.
     [[nodiscard]] bool meet_minima_by(const fit_problem<width>& problem,
                                       const detail::sequence<std::int64_t>& counts) {
         const std::size_t classes = problem.members.size();
@@ -80,7 +80,7 @@ public:
         return met;
     }
 
-    /// Places what is left, best effort and as much of it as is wished: further members of
+    /// Places what is left, best effort and as much of it as is wanted: further members of
     /// subgroups that are met, and whole subgroups that are not yet.
     void place_surplus(surplus_request wanted) { walk_.place_surplus(wanted); }
 
@@ -218,8 +218,8 @@ private:
     static constexpr std::size_t max_searched = 64;
     static constexpr std::size_t max_remembered = std::size_t{1} << 15;
 
-    /// Searches with backtracking. What may follow depends on which members stand where and not on
-    /// the order in which they were placed, so no set of placements is tried twice.
+    /// Searches with backtracking. What may follow depends on which members are on which nodes and
+    /// not on the order in which they were placed, so no set of placements is tried twice.
     [[nodiscard]] bool search() {
         if (board_.members().turns.size() > max_searched)
             return false;
@@ -279,7 +279,7 @@ private:
         return false;
     }
 
-    /// The minima are met, and no subgroup stands in part.
+    /// The minima are met, and no subgroup is placed in part.
     [[nodiscard]] bool is_goal() { return walk_.is_goal(*holding_); }
 
     /// Some minimum at or above the role asks for more.

@@ -33,8 +33,8 @@ namespace detail {
 }
 static_assert(scaled_log(1) == 0 && scaled_log(2) == 45'426);
 
-/// How much the wishes of a class of members, and of pods that stand there, like each of some
-/// nodes: 0 to 100 for preferred terms and as much for spread, as kube-scheduler scores them, in
+/// The affinity scores of nodes for a class of members, by its preferences and those of the pods
+/// there: 0 to 100 for preferred terms and as much for spread, as kube-scheduler scores them, in
 /// integers.
 class affinity_scores {
 public:

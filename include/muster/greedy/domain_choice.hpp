@@ -32,7 +32,7 @@ struct listed_domains {
     }
 };
 
-/// Where the members of a vertex go that are to stand together.
+/// The domain of the members of a vertex that must share one.
 struct chosen_domain {
     enum class form : std::uint8_t {
         /// No member below the vertex has a node, so nothing is decided.
@@ -49,7 +49,7 @@ struct chosen_domain {
 };
 
 /// The domains chosen for one gang's vertices, as its members are placed. Numbers of vertices that
-/// are to stand together are places in `gang_members::together`.
+/// must share a domain are places in `gang_members::topology`.
 template<class Traits>
 class domain_choices {
     static constexpr std::size_t width = Traits::width;
@@ -123,8 +123,8 @@ public:
             into.push_back({form::anywhere, 0, {}});
     }
 
-    /// Decides what is open by what stands: the finest level preferred on which all that holds or
-    /// was placed below a vertex stands together. `placed` are members of the gang alone.
+    /// Decides the open vertices by the placements: the finest preferred level on which all running
+    /// and placed members of the vertex share a domain. `placed` are members of the gang alone.
     void settle(std::span<const placement> placed) {
         for (std::size_t at = 0; at < chosen_.size(); ++at) {
             if (chosen_[at].shape != form::open)
@@ -144,8 +144,8 @@ public:
         }
     }
 
-    /// Carries what is decided, and what is open yet, over to a subgroup cut out at `vertex`: what
-    /// is required of it and what stands above it.
+    /// Copies what is decided, and what is open yet, to the subgroup at `vertex`: what is required
+    /// of it and above it.
     void restrict_to(std::size_t vertex, subgroup<width>& part,
                      std::vector<vertex_domain>& among) const {
         for (std::size_t at = 0; at < chosen_.size(); ++at) {
@@ -191,7 +191,7 @@ private:
         domain_index domain;
     };
 
-    /// The vertex stands at or below the one that is to stand together.
+    /// The vertex is at or below the one that must share a domain.
     [[nodiscard]] bool concerns(std::size_t at, std::size_t vertex) const {
         return is_below(*members_->tree, vertex, members_->topology[at].vertex);
     }

@@ -35,9 +35,9 @@ inline namespace v0_1 {
 
 /// Places one gang's members into a plan in the order of their turns, each on the best node that
 /// the finder knows: a `tree_walk`, whose board this is. Room for members of one class is found for
-/// all of them at once, with the result of placing them one by one. Members that are to stand
-/// together are placed in one domain after the other, in the order of domains, until one takes
-/// them. Keeps its memory from one gang to the next.
+/// all of them at once, with the result of placing them one by one. Members that must share a
+/// domain are placed in one domain after the other, in the order of domains, until one takes them.
+/// Keeps its memory from one gang to the next.
 template<class Traits>
 class placer {
 public:
@@ -151,7 +151,7 @@ private:
                put_all(subgroups_.problem(), subgroups_.counts(), subgroups_.classes());
     }
 
-    /// What does not fit where it is preferred may stand wherever it is allowed.
+    /// What does not fit where it is preferred may use any allowed node.
     [[nodiscard]] bool widen() {
         if (!domains_.widen())
             return false;

@@ -26,7 +26,7 @@ class placed_members {
 public:
     struct step {
         enum class kind : std::uint8_t {
-            /// `count` members of the class `which` stand on the node.
+            /// `count` members of the class `which` are on the node.
             placed,
             /// No more of the class `which` can be placed.
             exhausted,

@@ -49,7 +49,7 @@ public:
                fit_outcome::fits;
     }
 
-    /// What was found: how many of each of these classes of the whole gang stand in each row.
+    /// What was found: how many of each of these classes of the whole gang are in each row.
     [[nodiscard]] const fit_problem<width>& problem() const noexcept {
         return in_domains_ ? within_.problem() : problem_;
     }

@@ -73,7 +73,7 @@ struct alignas(64) capacity_block {
         return lower - 1;
     }
 
-    /// Where the child stands; `hint` is where it was last, and is corrected.
+    /// The place of the child; `hint` is where it was last, and is corrected.
     [[nodiscard]] std::size_t find(std::uint32_t of, std::uint32_t& hint) const noexcept {
         if (child[hint] != of) {
             std::uint32_t found = 0;
@@ -150,7 +150,7 @@ struct alignas(64) capacity_block {
         to.tighten();
     }
 
-    /// Takes anew what the child at `at` tells.
+    /// Reads again what the child at `at` tells.
     void renew(std::size_t at, const capacity_summary<Width>& tells) noexcept {
         bounds[at] = tells.bound;
         raise_to(bound, tells.bound);

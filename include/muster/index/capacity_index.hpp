@@ -42,7 +42,7 @@ public:
     static constexpr std::size_t no_column = std::numeric_limits<std::size_t>::max();
 
     /// A request as prepared for the index that made it. It stays valid: one that was made under
-    /// other thresholds is made anew when it is asked.
+    /// other thresholds is rebuilt when it is asked.
     using query = detail::threshold_query<Width>;
     using row = detail::capacity_row<Width>;
 

@@ -50,7 +50,7 @@ public:
 
 private:
     static constexpr std::size_t none = ~std::size_t{0};
-    /// Taking a bound anew is as dear as several looks in vain, and seldom saves one.
+    /// Computing a bound again is as dear as several looks in vain, and seldom saves one.
     static constexpr std::uint64_t looks_to_tighten = 64;
 
     enum class outcome : std::uint8_t { nothing, found, stopped };

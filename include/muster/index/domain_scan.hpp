@@ -26,7 +26,7 @@ class domain_scan {
     static constexpr std::size_t width = Traits::width;
 
 public:
-    /// As a finder's `find`, among `nodes`, which stand in the order of their keys, and of these
+    /// As a finder's `find`, among `nodes`, which are in the order of their keys, and of these
     /// among those for which `admits(node)`. O(nodes × width), and O(log nodes) for each that it
     /// names.
     template<class Admits>

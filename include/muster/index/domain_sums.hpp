@@ -59,8 +59,8 @@ public:
     /// Forgets everything. The next query makes the sums anew.
     void clear() noexcept { asked_ = false; }
 
-    /// What is free on the node changed, or where it stands. O(levels × width), and O(1)
-    /// before the first query.
+    /// What is free on the node changed, or its domains did. O(levels × width), and O(1) before the
+    /// first query.
     void follow(const cluster_state<Traits>& cluster, node_index node, bool moved) {
         if (!asked_)
             return;

@@ -47,7 +47,7 @@ public:
     /// Follows what changed since the last call, and takes the ledger's list of changes with it:
     /// one finder per state. The state must stay where it is until the next call. O(log nodes) for
     /// a node whose amounts changed, O(predicates + shapes) more for one whose properties did, and
-    /// O(nodes · log nodes) when the cluster's weights changed or labels were given anew.
+    /// O(nodes · log nodes) when the cluster's weights changed or labels were reassigned.
     void catch_up(cluster_state<Traits>& cluster) {
         cluster_ = &cluster;
         accounts_ = &cluster.tentative();
@@ -114,8 +114,8 @@ public:
     }
 
     /// Remembers that there is room for so many pods of the shape, which claims nothing, and no
-    /// more, while nothing tentative stands. The number to ask `room_seen` by holds as long as the
-    /// shape and the queue's selector do.
+    /// more, while no tentative placement exists. The number to ask `room_seen` by holds as long as
+    /// the shape and the queue's selector do.
     [[nodiscard]] std::uint32_t
     watch(shape_index shape, std::optional<constraint_index> queue_nodes, std::int64_t room) {
         MUSTER_ASSERT(touched_.all().empty(), "what was given back is known");
@@ -166,7 +166,7 @@ public:
         return asked_[watched].when_empty.most < need;
     }
 
-    /// The index was made anew since the last call: what nodes gave back before is not reported.
+    /// The index was rebuilt since the last call: what nodes gave back before is not reported.
     [[nodiscard]] bool was_made_anew() noexcept { return std::exchange(made_anew_, false); }
 
     /// Raises the rooms by what was given back since the last time, and calls `use(node, before)`
@@ -211,7 +211,7 @@ private:
         index_.clear();
         predicates_.clear(index_);
         forget_rooms();
-        // What was prepared for other weights is prepared anew.
+        // What was prepared for other weights is prepared again.
         for (asked& each : asked_)
             each.stamp = 0;
         const auto& labels = cluster_->node_labels();

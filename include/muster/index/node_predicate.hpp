@@ -48,7 +48,7 @@ struct node_predicate {
     /// Of the two sets of constraints, so that others in their place are noticed.
     std::uint64_t where_stamp = 0;
     std::uint64_t queue_stamp = 0;
-    /// It has to be made anew before it is used.
+    /// It has to be rebuilt before it is used.
     bool stale = true;
     form shape = form::everywhere;
     /// The most liked first; of a list none.

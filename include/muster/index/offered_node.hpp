@@ -21,7 +21,7 @@ struct offered_node {
     const resources<Width>& free;
     /// By how much each kind counts when amounts are compared.
     const placement_weights<Width>& weights;
-    /// What the pod requests and where it may stand.
+    /// What the pod requests and which nodes it may use.
     const resources<Width>& request;
     const constraints& pod;
     /// The gang of the pod. Null only if a node is asked about for no gang.

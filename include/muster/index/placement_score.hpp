@@ -29,9 +29,9 @@ concept pod_score = requires(const Score score, const offered_node<Width>& offer
 };
 
 /// Says how good a node is for a request that fits it: the highest score wins, ties go to the node
-/// whose key comes first. A small value. One that is an `ordered_score` is served
-/// by the index, any other by looking at every node. One with members needs `==`: what a cycle
-/// keeps is kept for scores of equal value, and without it is made anew in every call.
+/// whose key comes first. A small value. One that is an `ordered_score` is served by the index, any
+/// other by looking at every node. One with members needs `==`: what a cycle keeps is kept for
+/// scores of equal value, and without it is rebuilt in every call.
 template<class Score, std::size_t Width>
 concept placement_score = std::copyable<Score> &&
     (capacity_score<Score, Width> || pod_score<Score, Width> ||

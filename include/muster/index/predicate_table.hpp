@@ -26,7 +26,7 @@ public:
         return predicates_[at];
     }
 
-    /// The predicate, made anew where the constraints or the nodes changed; `hint` is where it was
+    /// The predicate, rebuilt where the constraints or the nodes changed; `hint` is where it was
     /// last. O(1) when the hint is right, else O(predicates); and O(nodes) when it must be made.
     std::size_t find(const cluster_state<Traits>& cluster, Index& index, constraint_index where,
                      std::optional<constraint_index> queue_nodes, std::size_t hint) {
@@ -85,7 +85,7 @@ private:
                predicates_[at].queue_nodes == queue_nodes;
     }
 
-    /// Takes the node into the predicate as it stands; false when it has to be made anew.
+    /// Takes the node into the predicate as it stands; false when it has to be rebuilt.
     bool fits_in(Index& index, node_predicate& of, const node_predicate::candidate& changed,
                  bool present, bool admits) {
         const node_index node = changed.node;

@@ -18,7 +18,7 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// A pod and the node where it is to stand.
+/// A pod and the node that it is assigned to.
 struct placement {
     pod_index pod;
     node_index node;
@@ -98,9 +98,9 @@ public:
     bool try_place(pod_index, node_index, const resources<Width>&, node_claims&&,
                    std::optional<queue_charge>) = delete;
 
-    /// What pods on their way out still hold counts as free from here on, and as unused by their
-    /// queues; nothing stands yet. If no pod leaves there is nothing to look ahead to, unless
-    /// `others_come`. O(nodes with such pods).
+    /// From here on, what terminating pods hold counts as free, and as unused by their queues.
+    /// Precondition: nothing is placed yet. A no-op if no pod is terminating, unless `others_come`.
+    /// O(nodes with such pods).
     void assume_released(bool others_come = false) {
         MUSTER_ASSERT(journal_.empty(), "before anything is placed");
         const auto departures = accounts_->departures();
@@ -115,8 +115,8 @@ public:
         accounts_->queues_.assume_released(true);
     }
 
-    /// The pod, which stands on that node and is charged with the rest, goes. `claims` must outlive
-    /// the plan. O(width + claims).
+    /// Vacates a pod that is on that node and charged with the rest. `claims` must outlive the
+    /// plan. O(width + claims).
     void vacate(pod_index pod, node_index node, const resources<Width>& request,
                 const node_claims& claims, std::optional<queue_charge> queue) {
         if (!claims.empty())
@@ -167,20 +167,20 @@ public:
             vacated_claims_ = 0;
     }
 
-    /// Whether what stands was placed in the cluster as it will be.
+    /// Whether the placements count what terminating pods hold as free.
     [[nodiscard]] bool assumes_released() const noexcept {
         return !journal_.empty() && journal_.front().what != step::placed &&
                journal_.front().what != step::kept;
     }
 
-    /// The placements that stand, in the order in which they were made.
+    /// The placements of the plan, in the order in which they were made.
     [[nodiscard]] const std::vector<placement>& placements() const noexcept { return placements_; }
     [[nodiscard]] placement operator[](std::size_t at) const noexcept { return placements_[at]; }
     [[nodiscard]] std::size_t size() const noexcept { return placements_.size(); }
-    /// The pods that go, in the order in which they were told to.
+    /// The pods that go, in the order of their evictions.
     [[nodiscard]] const std::vector<pod_index>& evictions() const noexcept { return evictions_; }
 
-    /// Keeps what stands: the ledger stays as it is, the journal is empty again.
+    /// Commits: the ledger stays as it is, the journal is empty again.
     void commit() noexcept {
         MUSTER_ASSERT(!assumes_released(), "what is placed where others still stand is nominated");
         forget_journal();

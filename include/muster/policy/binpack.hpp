@@ -15,9 +15,9 @@ namespace muster {
 inline namespace v0_1 {
 
 /// T9k's and Kubernetes' binpack: the weighted mean, over the kinds that weigh something and that
-/// the node has, of the part of each that is taken once the pod stands there. Most allocated packs,
-/// least allocated spreads. Parts are of each node's own capacity, so every node is looked at; they
-/// are counted in 2^-40, rounded down. O(width) a node.
+/// the node has, of the part of each that is taken with the pod there. Most allocated packs, least
+/// allocated spreads. Parts are of each node's own capacity, so every node is looked at; they are
+/// counted in 2^-40, rounded down. O(width) a node.
 struct binpack {
     enum class strategy : std::uint8_t { most_allocated, least_allocated };
 

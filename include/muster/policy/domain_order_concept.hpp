@@ -20,7 +20,7 @@ struct domain_rank {
 };
 
 /// A strict weak order of domains of one level, the first to be tried first. Domains that it holds
-/// equal stand in the order of their labels' values.
+/// equal are in the order of their labels' values.
 template<class Order>
 concept domain_order = std::copyable<Order> && requires(const Order before, domain_rank lhs) {
     { before(lhs, lhs) }

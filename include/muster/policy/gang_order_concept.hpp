@@ -31,14 +31,14 @@ struct gang_rank {
         return left > 0 ? static_cast<std::int64_t>(left) : 0;
     }
 
-    /// It has its minima and stands in line for more (see `surplus_rule`).
+    /// It has its minima and waits for more (see `surplus_rule`).
     bool surplus = false;
 
     [[nodiscard]] friend constexpr bool operator==(const gang_rank&, const gang_rank&) = default;
 };
 
-/// A strict weak order of gangs within a queue at time `now`. Gangs that it holds equal stand in
-/// the order of their keys.
+/// A strict weak order of gangs within a queue at time `now`. Gangs that are equal in it are in the
+/// order of their keys.
 template<class Order>
 concept gang_order = std::copyable<Order> &&
     requires(const Order before, gang_rank lhs, std::int64_t now) {

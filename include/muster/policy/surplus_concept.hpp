@@ -23,7 +23,7 @@ struct surplus_request {
 };
 
 /// When members beyond a gang's minima are placed: right behind the minima (`own_turn` is false),
-/// or in turns of their own, in which the gang stands in line anew, with `gang_rank::surplus`, and
+/// or in turns of their own, in which the gang waits again, with `gang_rank::surplus`, and
 /// `per_turn()` is placed. A rule that is a choice between both says it of itself:
 /// `rule.takes_turns()`. Never decides whether a gang starts.
 template<class Rule>

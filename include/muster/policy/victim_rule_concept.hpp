@@ -25,12 +25,12 @@ struct gang_view {
     preemption_scope within_queue = preemption_scope::never;
     preemption_scope within_cohort = preemption_scope::never;
     std::optional<std::int64_t> borrow_within_cohort;
-    /// When the first of its members that stand started to run; absent = unknown.
+    /// When the first of its running members started to run; absent = unknown.
     std::optional<std::int64_t> since;
     /// For a victim: how long the gang must run before more than its surplus may be evicted for the
     /// other side, by the settings of its queues; absent = no such limit.
     std::optional<std::int64_t> min_runtime;
-    /// Likewise: how many queues stand above its own that stand above the other side's, too.
+    /// Likewise: how many queues are above both its own queue and the other side's.
     std::int64_t queues_in_common = 0;
 
     /// A lower bound: no gang in the queue is easier to evict than this one.
@@ -118,7 +118,7 @@ template<class Rule>
 }
 
 /// The rule evicts no pods, so it need not be evaluated. A rule that is a choice between several
-/// has `rule.spares_all()`. If pods have terms, the eviction pass runs all the same: a gang that
+/// has `rule.spares_all()`. If pods have terms, the preempt phase runs all the same: a gang that
 /// starts may let others fit, and the pass finds these.
 template<class Rule>
 [[nodiscard]] constexpr bool spares_everybody(const Rule& rule) noexcept {

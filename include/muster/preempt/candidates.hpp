@@ -50,8 +50,8 @@ public:
         changed_room_.clear();
     }
 
-    /// Since `look` nothing happened but this: the gang was nominated, pods were told to go, and
-    /// what is free changed on the nodes for which `note_free` is called. O(candidates).
+    /// Since `look` nothing happened but this: the gang was nominated, pods were evicted, and what
+    /// is free changed on the nodes for which `note_free` is called. O(candidates).
     void note_nominated(gang_index which) {
         has_totals_ = false;
         valid_ = valid_ && detail::find(all_, which, &candidate::gang) == all_.end();
@@ -164,8 +164,7 @@ public:
     }
     /// The gang `by`, as rules see it.
     [[nodiscard]] const gang_view& by() const noexcept { return by_; }
-    /// How many queues stand above the group that stand above the queue of the gang, too; see
-    /// `queues_in_common`.
+    /// How many queues are above both the group and the queue of the gang; see `queues_in_common`.
     [[nodiscard]] std::int64_t queues_in_common_with(std::size_t which) const noexcept {
         return least_[which].queues_in_common;
     }
@@ -250,7 +249,7 @@ private:
 
     void add_pods_of(gang_index which, sum& to) const {
         const auto& members = (*cluster_)[which].members;
-        // Members of one role stand side by side and are alike as a rule.
+        // Members of one role are adjacent and usually alike.
         for (std::size_t at = 0; at < members.size();) {
             const shape_index shape = (*cluster_)[members[at]].shape;
             std::int64_t count = 0;

@@ -256,7 +256,7 @@ private:
         return before == 0 || fit_count(*query.request, free, on.need()) == before;
     }
 
-    /// More and more nodes are emptied, those with the fewest pods first, until the gang fits; then
+    /// More and more nodes are vacated, those with the fewest pods first, until the gang fits; then
     /// pods that can go back do.
     [[nodiscard]] bool where_it_fits(attempt& on) {
         detail::sequence<std::size_t> order(pods_.all().size());
@@ -339,7 +339,7 @@ private:
 
     // ---- the fewest ----------------------------------------------------------------------------
 
-    /// Looks for so many moves, from `least` on, up to `most`; they stand in the plan when it finds
+    /// Looks for so many moves, from `least` on, up to `most`; they are in the plan when it finds
     /// some.
     [[nodiscard]] bool fewer(attempt& on, std::size_t least, std::size_t most) {
         std::int64_t given = on.steps;
@@ -383,8 +383,7 @@ private:
         }
         return false;
     }
-    /// The gang fits when these move, and all of them somewhere else; then all that stands in the
-    /// plan.
+    /// The gang fits when these move, and all of them somewhere else; then all that is in the plan.
     [[nodiscard]] bool judge(attempt& on) {
         if (on.only && !counted_.fits())
             return false;

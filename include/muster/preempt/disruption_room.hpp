@@ -14,12 +14,12 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// What budgets say of a set of pods that are told to go, as pods are added to it and taken out
-/// again. Of a set that keeps to all budgets every part does.
+/// What budgets say of a set of pods to evict, as pods are added to it and taken out again. Of a
+/// set that keeps to all budgets every part does.
 template<class Traits>
 class disruption_room {
 public:
-    /// Starts with no pod told to go. O(1) without budgets, and when nothing happened since; else
+    /// Starts with no pod to evict. O(1) without budgets, and when nothing happened since; else
     /// O(pods · log kinds of pods + kinds of pods × budgets), a kind being labels and tenant.
     void begin(const cluster_state<Traits>& cluster) {
         broken_ = 0;
@@ -57,9 +57,9 @@ public:
 private:
     struct room {
         const disruption_budget* budget = nullptr;
-        /// Available pods beyond those that must stay, before any pod is told to go.
+        /// Available pods beyond those that must stay, before any pod is evicted.
         std::int64_t spare = 0;
-        /// Told to go, of those available; and of others that it protects.
+        /// To evict: of those available, and of others that it protects.
         std::int64_t gone = 0;
         std::int64_t unready = 0;
 

@@ -52,7 +52,7 @@ template<class Traits>
     return std::nullopt;
 }
 
-/// How many queues stand above both. O(depth²).
+/// How many queues are above both. O(depth²).
 template<class Traits>
 [[nodiscard]] std::int64_t queues_in_common(const cluster_state<Traits>& cluster,
                                             std::optional<queue_index> one,

@@ -25,7 +25,7 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// A pod that may be moved, and where it stands.
+/// A pod that may be moved, and its node.
 struct movable_pod {
     pod_index pod;
     node_index node;
@@ -38,8 +38,8 @@ struct movable_pod {
 /// The pods that a rule allows to move for one gang, in which order they go, and where to. Of each
 /// gang no more may be on the move than `max_disrupted` and budgets say, and what is to keep its
 /// minima keeps them; gangs below their minima and queues above a ceiling stay. Pods that terms
-/// between pods keep where they are, or off other nodes, do not move; members that are to stand
-/// together stay in their domain.
+/// between pods keep where they are, or off other nodes, do not move; members that must share a
+/// domain stay in their domain.
 template<class Traits>
 class movable_pods {
 public:
@@ -119,7 +119,7 @@ public:
                             cluster_->where(one.pod).value.claims, std::nullopt);
     }
 
-    /// It may stand on that node, another than its own, as far as constraints go.
+    /// Its constraints allow that node, which is not its own.
     [[nodiscard]] bool suits(std::size_t at, node_index node) const {
         const movable_pod& one = pods_[at];
         return node != one.node && eligible(query_of(at), node) && in_domain(one, node);

@@ -118,7 +118,7 @@ private:
                among.may_suffice(rule, now, amount);
     }
 
-    /// False if a count shows that the gang does not fit as the plan stands.
+    /// False if a count shows that the gang does not fit with the present plan.
     [[nodiscard]] static bool may_fit(const cluster_state<Traits>& cluster, gang_index by,
                                       node_finder<Traits>& finder,
                                       const admission<Traits>& deciding) {

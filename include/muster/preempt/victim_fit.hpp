@@ -23,7 +23,7 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// The pod, which stands, is told to go in the plan. O(width + claims).
+/// The plan evicts a pod that is on a node. O(width + claims).
 template<class Traits>
 void vacate_pod(const cluster_state<Traits>& cluster, pod_index pod, plan<Traits::width>& in) {
     const auto& record = cluster[pod];
@@ -235,7 +235,7 @@ public:
     /// False if the gang may lose by a pod that goes: a pod to which its members have affinity, or
     /// one that counts where they must spread.
     [[nodiscard]] bool monotone() const noexcept { return !with_pod_affinity_; }
-    /// Some member asks to stand near that pod.
+    /// Some member has affinity to that pod.
     [[nodiscard]] bool is_wanted(pod_index pod) const {
         if (!with_pod_affinity_)
             return false;

@@ -198,7 +198,7 @@ protected:
                 if (victims_[which].taken[at])
                     put_back_pod(victims_[which], at, fit);
     }
-    /// Where the gang stands among the victims, if anything may be taken of it.
+    /// The place of the gang among the victims, if anything may be taken of it.
     [[nodiscard]] std::optional<std::size_t> open(std::size_t at) {
         if (slots_[at] == unopened) {
             slots_[at] = list_.open(at, victims_.add()) ? victims_.size() - 1 : nothing;

@@ -27,7 +27,7 @@ struct victim {
     victim_terms terms;
     /// Its place among all that a rule admits, the least valuable first.
     std::size_t rank = 0;
-    /// Members that stand, newest first, then by role and key.
+    /// Members on nodes, newest first, then by role and key.
     std::vector<pod_index> pods;
     /// Per pod: the gang keeps its minima without it alone.
     detail::sequence<char> spare;

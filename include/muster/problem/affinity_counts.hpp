@@ -29,7 +29,7 @@ enum class affinity_violation : std::uint8_t {
     spread,
     affinity,
     anti_affinity,
-    /// The required anti-affinity of pods that stand there.
+    /// The required anti-affinity of the pods there.
     existing_anti_affinity,
 };
 
@@ -47,12 +47,12 @@ struct other_pods {
     bool ahead = false;
     /// These pods, which stay or are nominated, are not there.
     std::span<const pod_index> gone;
-    /// And these stand there besides.
+    /// And these are there as well.
     std::span<const placement> come;
 };
 
-/// What pods that stand somewhere, and members as they are placed, mean for each class of a gang's
-/// waiting members, node by node: Kubernetes' rules for pod affinity, anti-affinity and spread, as
+/// What pods on nodes, and members as they are placed, mean for each class of a gang's waiting
+/// members, node by node: Kubernetes' rules for pod affinity, anti-affinity and spread, as
 /// kube-scheduler applies them to one pod after the other.
 template<class Traits>
 class affinity_counts {
@@ -130,8 +130,8 @@ public:
         return {};
     }
 
-    /// No member of the class may stand on the node, whichever pods are placed: the node lacks a
-    /// label that one of its terms goes by, or, with `existing_pods`, anti-affinity forbids it.
+    /// No member of the class may use the node, whichever pods are placed: the node lacks a label
+    /// that one of its terms goes by, or, with `existing_pods`, anti-affinity forbids it.
     [[nodiscard]] bool kept_off(std::size_t of_class, node_index node,
                                 bool existing_pods) const noexcept {
         const view& mine = views_[of_class];
@@ -154,7 +154,7 @@ public:
         return *views_[of_class].spreads[term].counts;
     }
 
-    /// Wishes bear on the class.
+    /// Preferences affect the class.
     [[nodiscard]] bool has_preferences(std::size_t of_class) const noexcept {
         return !views_[of_class].liked.empty() || views_[of_class].soft > 0;
     }
@@ -190,7 +190,7 @@ private:
     /// Required affinity: pods that match all terms, by the domains of each.
     struct affinity_view {
         reused_list<domain_counts> terms;
-        /// Such pods that stand in some domain, or are to.
+        /// Such pods in some domain, nominated ones included.
         std::int64_t anywhere = 0;
         /// The class matches its own terms.
         bool self = false;
@@ -228,8 +228,7 @@ private:
         std::int64_t weight = 1;
     };
 
-    /// Adds `found` pods that satisfy terms there, and `all` pods that stand there or are
-    /// nominated.
+    /// Adds `found` pods that satisfy terms there, and `all` the pods there or are nominated.
     static void add_to_affinity(affinity_view& to, node_index node, std::int64_t found,
                                 std::int64_t all) noexcept {
         bool any = false;
@@ -259,7 +258,7 @@ private:
         });
     }
 
-    /// A pod that stands elsewhere than the state says, or nowhere.
+    /// A pod whose node is not the one in the state, or that has none.
     struct difference {
         identity_index who;
         const known_terms* terms = nullptr;
@@ -287,7 +286,8 @@ private:
         return std::int64_t{of.staying} + (ahead_ ? of.coming - of.seeking : of.leaving);
     }
 
-    /// Calls `use(count)` where pods stand, or are to, that the selector matches.
+    /// Calls `use(count)` for each node with pods, nominated ones included, that the selector
+    /// matches.
     template<class Use>
     void for_each_count(selector_index which, const Use& use) const {
         for (const identity_index who : cluster_->population().matched(which))
@@ -426,7 +426,7 @@ private:
         });
     }
 
-    /// The terms of others, standing or of this gang, that speak of the class.
+    /// The terms of other pods, on nodes or of this gang, that select the class.
     void look_at_others(std::size_t at) {
         const pod_population& population = cluster_->population();
         repelled_by_.assign(cluster_->topologies().size(), nullptr);
@@ -443,7 +443,7 @@ private:
                 for_each_term(theirs.anti_affinity, which, [&](const known_term& term) {
                     pull(theirs, *of(repelled_by_, term.topology), 1);
                 });
-                // kube-scheduler's weight of a required term of the pods that stand there already.
+                // kube-scheduler's weight of a required term of the the pods there already.
                 for_each_term(theirs.affinity, which, [&](const known_term& term) {
                     pull(theirs, *of(liked_by_, term.topology), 1);
                 });

@@ -15,7 +15,7 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// How many pods stand in each domain of one label key.
+/// How many pods are in each domain of one label key.
 struct domain_counts {
     const topology_domains* domains = nullptr;
     /// By domain.

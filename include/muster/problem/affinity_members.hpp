@@ -49,7 +49,7 @@ template<class Traits>
     return found;
 }
 
-/// Required terms, its own or those of pods that stand, may keep the pod off nodes.
+/// Required terms, its own or those of pods on nodes, may keep the pod off nodes.
 template<class Traits>
 [[nodiscard]] bool terms_bear_on(const cluster_state<Traits>& cluster, pod_index pod) {
     const pod_population& population = cluster.population();
@@ -78,7 +78,7 @@ struct affinity_class {
     std::vector<pod_index> pods;
 };
 
-/// A gang's waiting members once more, told apart by what terms of other pods see of them too.
+/// A gang's waiting members once more, told apart by the terms of other pods that select them too.
 template<std::size_t Width>
 struct affinity_members {
     reused_list<affinity_class<Width>> classes;

@@ -57,11 +57,11 @@ struct gang_members {
     detail::sequence<std::uint32_t> turns;
     /// Per vertex (leaves only): members that hold already.
     detail::sequence<std::int64_t> holding;
-    /// Per vertex (leaves only): members that exist, whatever they do.
+    /// Per vertex (leaves only): members that exist, in any phase.
     detail::sequence<std::int64_t> alive;
     /// Per vertex (leaves only): waiting members that no node can take (`constraints::held`).
     detail::sequence<std::int64_t> unsupported;
-    /// Vertices whose members are to stand together, in the order of the vertices.
+    /// Vertices whose members must share a domain, in the order of the vertices.
     detail::sequence<topology_requirement> topology;
 
     [[nodiscard]] std::span<const pod_index> of(const member_class<Width>& which) const noexcept {
@@ -75,7 +75,7 @@ struct gang_members {
 
 /// Counts the members that no node can take (`constraints::held`) as placed for as long as it
 /// lives. What they wait for may come, and any node may be able to take them then: so what is said
-/// of the emptied cluster holds whatever becomes of them. O(vertices).
+/// of the empty cluster holds whatever becomes of them. O(vertices).
 template<std::size_t Width>
 class held_as_placed {
 public:

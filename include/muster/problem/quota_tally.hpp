@@ -24,8 +24,8 @@ class quota_tally {
 
 public:
     /// The gang charges the amount to that queue. False if it cannot be counted: with guarantees a
-    /// queue may claim more than it uses, and firm pods have a ceiling of their own. Where the
-    /// ceilings admit the amount now there is nothing to count. O(depth × width).
+    /// queue may claim more than it uses, and non-preemptible pods have a ceiling of their own.
+    /// Where the ceilings admit the amount now there is nothing to count. O(depth × width).
     [[nodiscard]] bool begin(const cluster_state<Traits>& cluster,
                              const std::optional<queue_charge>& charge,
                              const resources<width>& amount, bool guarantees) {

@@ -16,7 +16,7 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// A vertex of a gang's tree whose members are to stand together, and where those that hold do.
+/// A vertex of a gang's tree whose members must share a domain, and where those that hold do.
 struct topology_requirement {
     std::size_t vertex = 0;
     topology_index within;
@@ -27,7 +27,7 @@ struct topology_requirement {
     /// Some member at or below the vertex occupies a node; this is the one of the first such.
     bool held = false;
     node_index witness;
-    /// On how many levels, from the coarsest on, all of them stand together.
+    /// On how many levels, from the coarsest on, all of them share a domain.
     std::size_t shared = 0;
 
     /// One more member that occupies a node. O(levels).
@@ -42,14 +42,14 @@ struct topology_requirement {
     }
 };
 
-/// The domain in which the members at or below a vertex stand. Without a domain none is placed.
+/// The domain of the members at or below a vertex. Without a domain none is placed.
 struct vertex_domain {
     std::size_t vertex = 0;
     topology_index within;
     std::optional<domain_index> domain;
 };
 
-/// The vertex is `ancestor` or stands below it.
+/// The vertex is `ancestor` or is below it.
 [[nodiscard]] inline bool is_below(const gang_tree& tree, std::size_t vertex,
                                    std::size_t ancestor) noexcept {
     while (vertex > ancestor)
@@ -57,7 +57,7 @@ struct vertex_domain {
     return vertex == ancestor;
 }
 
-/// Members of the vertex may stand on the node as far as these go. O(vertex domains).
+/// These allow members of the vertex on the node. O(vertex domains).
 template<class Traits>
 [[nodiscard]] bool admits(const cluster_state<Traits>& cluster, const gang_tree& tree,
                           std::span<const vertex_domain> among, std::size_t vertex,
@@ -68,11 +68,11 @@ template<class Traits>
     });
 }
 
-/// What a level leaves of domains to the members at or below a vertex: the one in which those that
-/// hold stand, if `holding` count; else those of the level, in the order of their labels' values,
-/// of which some node is left by what the vertex is confined to already. If there is none, the
-/// only way is to place no member, a single entry without a domain. Overwrites `ways`. One of the
-/// ways holds for every placement that keeps the members together.
+/// The domains of a level that the members at or below a vertex may use: with `holding`, the one of
+/// the members that hold room; else those of the level, in the order of their labels' values, that
+/// have a node in the domains to which the vertex is confined already. If there is none, the only
+/// way is to place no member, a single entry without a domain. Overwrites `ways`. One of the ways
+/// holds for every placement that keeps the members together.
 ///
 /// O(domains), and O(nodes) where two topologies meet.
 template<class Traits>

@@ -14,7 +14,7 @@ enum class answer : std::uint8_t {
     admitted,
     /// Proven not to fit what is free now, or something is missing.
     waiting,
-    /// Proven impossible even in the emptied cluster, or ill-formed.
+    /// Proven impossible even in the empty cluster, or ill-formed.
     never,
     /// The search budget ended with neither a placement nor a proof.
     undecided,

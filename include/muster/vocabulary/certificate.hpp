@@ -11,7 +11,7 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Which cluster a certificate speaks of.
+/// The cluster that a certificate is about.
 enum class certificate_scope : std::uint8_t {
     /// What is free now, cordons and condition taints in force, quotas less their use.
     free_now,
@@ -24,9 +24,9 @@ enum class certificate_scope : std::uint8_t {
 /// A proof that a gang does not fit, for separate code to check. Classes of members are numbered as
 /// `members_of` gives them: by role, then by their oldest pod.
 ///
-/// It is a tree. An inner vertex splits on how many members of one class stand on one node: at most
-/// k in the one branch, at least k + 1 in the other. Or it splits on where the members at or below
-/// one vertex of the gang's tree stand that must stand together, with a branch for each of
+/// It is a tree. An inner vertex splits on how many members of one class are on one node: at most
+/// k in the one branch, at least k + 1 in the other. Or it splits on the domain of the members at
+/// or below one vertex of the gang's tree that must share one, with a branch for each of
 /// `candidate_domains` on the required level: there they are allowed on the nodes of that domain
 /// only, h = 0 elsewhere. Under the limits l ≤ x ≤ h that the branches above it set, a leaf with
 /// weights w ≥ 0 per class and prices p ≥ 0 per quota-listed kind holds when D > B + p·max(quota
@@ -46,20 +46,20 @@ struct certificate {
     struct cap {
         enum class rule : std::uint8_t {
             /// None of the class where a label is absent that its affinity or spread goes by; nor,
-            /// of `free_now`, where a pod stands in a domain that its anti-affinity speaks of, or
-            /// one whose own anti-affinity speaks of the whole class.
+            /// of `free_now`, where a pod that its anti-affinity selects is in the domain, or a pod
+            /// whose own anti-affinity selects the whole class.
             kept_off,
-            /// Term `term` of the class's anti-affinity speaks of all of the class `other`: where
-            /// the term's label is, no two of theirs stand on one node.
+            /// Term `term` of the class's anti-affinity selects all of the class `other`: where the
+            /// term's label is, no two of theirs are on one node.
             apart,
-            /// Term `term` of the class's spread, which is required and speaks of the whole class:
-            /// on each node that counts there come to be no more than max_skew + `fewest`, less the
-            /// pods in its domain that stand and stay. `fewest` is no less than what the emptiest
-            /// domain can come to have: 0 where there are fewer domains than min_domains; else what
-            /// a domain has and its nodes, one class at a time, can take of those that the term
-            /// speaks of, or an even share of all pods that stand and wait. Of `empty_cluster`,
-            /// where
-            /// others may come, only the first, and where taints are not honored.
+            /// Term `term` of the class's spread, which is required and selects the whole class: on
+            /// each node that counts there come to be no more than max_skew + `fewest`, less the
+            /// pods in its domain that are not terminating. `fewest` is no less than what the
+            /// emptiest domain can come to have: 0 where there are fewer domains than min_domains;
+            /// else what a domain has and its nodes, one class at a time, can take of those that
+            /// the term selects, or an even share of all pods, waiting ones included. Of
+            /// `empty_cluster`, where others may come, only the first, and where taints are not
+            /// honored.
             spread,
         };
         rule by = rule::kept_off;

@@ -58,7 +58,7 @@ struct volume_reach {
     [[nodiscard]] friend auto operator<=>(const volume_reach&, const volume_reach&) = default;
 };
 
-/// Where a pod may stand. Equal constraints are interned once per state.
+/// Which nodes a pod may use. Equal constraints are interned once per state.
 struct constraints {
     /// Labels that the node must carry (Kubernetes nodeSelector, and the queue's node selector).
     label_selector selector;

@@ -18,7 +18,7 @@ enum class [[nodiscard]] event_result : std::uint8_t{
     unexpected,
     /// The role is no leaf of the gang's tree.
     no_such_role,
-    /// The queue named as parent is the queue itself, or stands below it.
+    /// The queue named as parent is the queue itself, or is below it.
     circular,
 };
 

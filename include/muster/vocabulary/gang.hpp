@@ -17,7 +17,7 @@ namespace muster {
 inline namespace v0_1 {
 
 /// A gang's shape: the root is the gang, inner vertices are subgroups, leaves are roles. Members
-/// belong to leaves. Vertices stand in the order in which they were added, parents before their
+/// belong to leaves. Vertices are in the order in which they were added, parents before their
 /// children; roles are served in that order.
 class gang_tree {
 public:
@@ -31,7 +31,7 @@ public:
         /// role.
         std::string name;
         std::size_t children = 0;
-        /// How close together the members at or below this vertex are to stand.
+        /// The domains in which the members at or below this vertex must be.
         std::optional<topology_constraint> together;
     };
 
@@ -121,18 +121,19 @@ struct gang {
     /// For a gang that resumes after an eviction: the remaining time. It is not enforced; gang
     /// orders and backfill use it.
     std::optional<std::int64_t> duration{};
-    /// When it should have started at the latest; absent = no such wish. It serves orders of gangs.
+    /// Deadline of its start; absent = none. It serves orders of gangs.
     std::optional<std::int64_t> start_by{};
     /// How many of its members may be on their way out at a time because they were evicted for
     /// others; absent = as many as it takes.
     std::optional<std::int64_t> max_disrupted{};
-    /// For how long it may stand below its minima before what is left of it is evicted, where the
+    /// For how long it may be below its minima before what is left of it is evicted, where the
     /// policy does that; absent = as the policy says, negative = for ever.
     std::optional<std::int64_t> grace{};
     /// Since when it has been below them, as observed; absent = since a cycle sees it so.
     std::optional<std::int64_t> short_since{};
     gang_tree tree{};
-    /// Its pods may be evicted for others, if their queue's may; otherwise they stand firm.
+    /// Its pods may be evicted for others, if their queue's may; otherwise they are not
+    /// preemptible.
     bool preemptible = true;
     /// Others may be evicted for it; otherwise it waits for room that is there (Kubernetes:
     /// preemptionPolicy).

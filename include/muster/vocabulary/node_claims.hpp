@@ -28,8 +28,8 @@ struct host_port {
 }
 
 /// What a pod claims of its node that does not add up: it has no amount, and a pod with one claim
-/// can or cannot stand beside a pod with another. Amounts are `resources`. A new constraint of this
-/// kind is a member here and a rule in `compatible`.
+/// can or cannot share a node with a pod that has another. Amounts are `resources`. A new
+/// constraint of this kind is a member here and a rule in `compatible`.
 struct node_claims {
     std::vector<host_port> ports;
 

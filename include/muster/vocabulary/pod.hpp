@@ -41,7 +41,7 @@ struct pod {
     pod_phase phase = pod_phase::pending;
     /// Being deleted: no member any more, yet it occupies its node until it is gone.
     bool terminating = false;
-    /// What terms of other pods speak of it by, with the tenant of its gang.
+    /// The labels by which terms of other pods select it, with the tenant of its gang.
     label_set labels{};
     /// False for one that runs but is known not to serve: no budget counts it as available
     /// (Kubernetes: its condition Ready is False).

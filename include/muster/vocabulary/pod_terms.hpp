@@ -13,7 +13,7 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Which pods a term speaks of: those whose own labels match, of a tenant (a namespace) whose
+/// The pods that a term selects: those whose own labels match, of a tenant (a namespace) whose
 /// labels match one of `tenants`.
 struct pod_selector {
     label_selector labels;
@@ -40,7 +40,7 @@ struct affinity_term {
     [[nodiscard]] friend auto operator<=>(const affinity_term&, const affinity_term&) = default;
 };
 
-/// A wish to share a domain with each of those pods, or, with a weight below zero, not to.
+/// A preference to share a domain with each of those pods or, with a weight below zero, not to.
 struct preferred_affinity_term {
     std::int32_t weight = 1;
     affinity_term term;
@@ -49,7 +49,7 @@ struct preferred_affinity_term {
                                           const preferred_affinity_term&) = default;
 };
 
-/// How evenly those pods stand over domains (Kubernetes TopologySpreadConstraint).
+/// How evenly those pods are spread over domains (Kubernetes TopologySpreadConstraint).
 struct spread_term {
     pod_selector pods;
     std::string topology;
@@ -67,13 +67,13 @@ struct spread_term {
     [[nodiscard]] friend auto operator<=>(const spread_term&, const spread_term&) = default;
 };
 
-/// Where a pod may stand with regard to other pods.
+/// Which nodes a pod may use with regard to other pods.
 struct pod_terms {
-    /// Required: every term has a pod that matches all of them in the node's domain. The first
-    /// of a series that matches its own terms needs none, when nowhere such a pod stands.
+    /// Required: every term has a pod that matches all of them in the node's domain. The first of a
+    /// series that matches its own terms needs none, if no such pod is on a node.
     std::vector<affinity_term> affinity;
-    /// Required: no pod that matches a term stands in the node's domain, and none whose own such
-    /// term matches the newcomer.
+    /// Required: no pod that matches a term is in the node's domain, and none whose own such term
+    /// matches the newcomer.
     std::vector<affinity_term> anti_affinity;
     std::vector<preferred_affinity_term> preferred;
     std::vector<spread_term> spread;

@@ -37,8 +37,8 @@ enum class reason_code : std::uint8_t {
     node_selector_mismatch,
     untolerated_taint,
     node_unschedulable,
-    /// Members that must stand in one domain of a topology: none takes them, or those that hold
-    /// stand in two.
+    /// Members that must share a domain of a topology: none takes them, or those that hold room are
+    /// in two.
     topology_fragmented,
     host_port_taken,
     /// Too few nodes can use the members' volumes or have them provisioned.
@@ -47,7 +47,7 @@ enum class reason_code : std::uint8_t {
     spread_uneven,
     affinity_unmet,
     anti_affinity_met,
-    /// The required anti-affinity of pods that stand already.
+    /// The required anti-affinity of pods on nodes.
     kept_off_by_others,
     /// Room enough is free, but kept for gangs that wait longer or come first.
     room_reserved,
@@ -76,7 +76,7 @@ inline constexpr std::string_view reason_names[] = {
 static_assert(name_of(reason_code::fits_by_now) == "FitsByNow");
 static_assert(name_of(reason_code::topology_fragmented) == "TopologyFragmented");
 
-/// How a reason bears on the answer.
+/// How a reason affects the answer.
 enum class reason_kind : std::uint8_t {
     /// Alone it keeps the gang from starting.
     blocking,
@@ -101,7 +101,7 @@ struct role_shortage {
     std::int64_t possible = 0;
 };
 
-/// Room in one domain for members that must stand together.
+/// Room in one domain for members that must share a domain.
 struct domain_room {
     /// The value of the node label.
     std::string name;
@@ -117,16 +117,16 @@ struct reason {
     /// Of terms between pods always: there is no proof.
     bool not_minimal = false;
     std::optional<kind_id> resource;
-    /// Of quotas the one whose ceiling it is, which may stand above the gang's own.
+    /// Of quotas the one whose ceiling it is, which may be above the gang's own.
     std::optional<queue_index> queue;
     /// The quota is that for non-preemptible gangs.
     bool non_preemptible = false;
-    /// The vertex of the gang's tree whose members must stand together. Its numbers say how many
+    /// The vertex of the gang's tree whose members must share a domain. Its numbers say how many
     /// must still be placed, and how many the roomiest domain takes.
     std::optional<vertex_index> together;
     /// The members that hold are not in one domain, so no member can join them.
     bool spans_domains = false;
-    /// The members must stand together because they share a volume that does not exist yet.
+    /// The members must share a domain because they share a volume that does not exist yet.
     /// `topology` is the label key of the volume's domains. With `topology_fragmented`: `domains`
     /// lists the domains in which the volume may be.
     bool shares_volume = false;

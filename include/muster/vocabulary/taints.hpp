@@ -31,7 +31,7 @@ struct taint {
     [[nodiscard]] friend auto operator<=>(const taint&, const taint&) = default;
 };
 
-/// The taint that stands for a cordon.
+/// The taint of a cordoned node.
 inline constexpr std::string_view unschedulable_taint_key = "node.kubernetes.io/unschedulable";
 
 /// How the value of a taint must compare with the value of a toleration.

@@ -24,7 +24,7 @@ struct topology {
     [[nodiscard]] friend auto operator<=>(const topology&, const topology&) = default;
 };
 
-/// How close together members are to stand; levels are numbers into `within.levels`.
+/// Which domain members must share; levels are numbers into `within.levels`.
 struct topology_constraint {
     topology within;
     /// All of them in one domain of this level, or they are not placed.

@@ -25,7 +25,7 @@ concept stable_key = std::copyable<Key> &&
 
 /// What a scheduler tells Muster about itself: the types of its keys, and how many resource kinds
 /// its amounts have. Keys are any ordered values; a pointer (or a type without an order) is a key
-/// when `Traits::order(key)` gives an ordered value to stand for it. All ties end in that order.
+/// when `Traits::order(key)` gives an ordered value in its place. All ties end in that order.
 template<class Traits>
 concept state_traits = requires {
     typename Traits::node_key;
@@ -52,7 +52,7 @@ struct key_less {
 
 /// What is left of traits where no record has a key: all that the core is a template over, so that
 /// schedulers with keys of different types share it. `Fanout` and `Thresholds` shape the index of
-/// nodes; they bear on speed and memory only.
+/// nodes; they affect speed and memory only.
 template<std::size_t Width, std::size_t Fanout = 64, std::size_t Thresholds = 64>
 struct core_traits {
     static constexpr std::size_t width = Width;

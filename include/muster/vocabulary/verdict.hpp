@@ -15,7 +15,7 @@ struct verdict {
     answer kind = answer::waiting;
     /// Where a gang that does not start was stopped.
     gate at = gate::none;
-    /// Of a waiting gang: a placement in the emptied cluster is known to exist.
+    /// Of a waiting gang: a placement in the empty cluster is known to exist.
     bool could_start = false;
     /// Of a gang that waits for room or quota, or never fits: the proof. Absent if a gate stopped
     /// the gang before the search.

@@ -21,7 +21,7 @@ inline namespace v0_1 {
 
 /// A refusal that the search proved by one leaf of weights, kept as a memo: it holds until what the
 /// nodes can carry of those weights has grown by `slack`. After changes only the terms of the nodes
-/// that gave something back are computed anew.
+/// that gave something back are computed again.
 template<class Traits>
 class leaf_watch {
 public:

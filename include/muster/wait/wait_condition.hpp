@@ -23,7 +23,7 @@ struct cluster_changes {
     bool queues_moved = false;
 };
 
-/// How long the last answer to a gang holds: what it was proven by, and what else bears on it. Each
+/// How long the last answer to a gang holds: what it was proven by, and what else affects it. Each
 /// answer in a cycle gives one, whatever phase gives the answer, and `ended` alone reads it. An
 /// event of the gang or of a member ends every condition.
 class wait_condition {
@@ -54,15 +54,14 @@ public:
         if (!is_open())
             replace_proof(any_release());
     }
-    /// Replaces what proved the answer; what else bears on it stays.
+    /// Replaces what proved the answer; what else affects it stays.
     void replace_proof(const wait_condition& by) noexcept {
         proven_ = by.proven_;
         watch_ = by.watch_;
         need_ = by.need_;
         only_class_ = by.only_class_;
     }
-    /// Pods that come to stand somewhere may also change the answer; `epoch` is that of the
-    /// population now.
+    /// Pods that get a node may also change the answer; `epoch` is that of the population now.
     void until_pods_come(std::uint64_t epoch) noexcept { population_epoch_ = epoch; }
     /// What the gang's queue uses may also change the answer: with less quota left, a gang that was
     /// undecided may be proven not to fit.
@@ -70,7 +69,7 @@ public:
 
     /// The gang is asked in the next cycle, whatever happens.
     [[nodiscard]] bool is_open() const noexcept { return proven_ == proven_by::open; }
-    /// Pods came to stand somewhere, and that may change the answer. O(1).
+    /// Pods got a node, and that may change the answer. O(1).
     template<class Traits>
     [[nodiscard]] bool pods_came(const cluster_state<Traits>& cluster) const noexcept {
         return population_epoch_ && *population_epoch_ != cluster.population().epoch();
@@ -93,7 +92,7 @@ public:
         // What could ever start still could while nothing was lost.
         if (!changes.capable || (!changes.lost && cluster[which].last.could_start))
             return false;
-        // Nodes changed in what they could hold: whether the gang could ever start is asked anew,
+        // Nodes changed in what they could hold: whether the gang could ever start is asked again,
         // unless what was seen still tells.
         return proven_ == proven_by::leaf || !only_class_ ||
                !(never_ ? finder.still_too_small(watch_, need_)
