@@ -26,33 +26,33 @@ template<class Traits>
 struct cycle_context;
 
 /// Nominates waiting gangs to the room of other pods, as the policy's rules allow. Returns true if
-/// the next cycle can skip this pass: all gangs were tried, and none started. Defined in
-/// eviction_pass.hpp.
+/// the next cycle can skip this phase: all gangs were tried, and none started. Defined in
+/// preempt_phase.hpp.
 template<class Traits>
 [[nodiscard]] bool make_room(cluster_state<Traits>& cluster, std::int64_t now,
                              const any_policy<Traits>& how, budget limit, cycle_result& result,
                              cycle_context<Traits>& kept, bool spare_work);
 
-/// A rule with the pass that applies it. A program that uses no such rule does not compile the
-/// pass.
+/// A rule with the phase that applies it. A program that uses no such rule does not compile the
+/// phase.
 template<class Traits, class Any>
-class rule_with_pass : public Any {
+class rule_with_phase : public Any {
 public:
-    using pass = decltype(&make_room<Traits>);
+    using phase = decltype(&make_room<Traits>);
 
-    rule_with_pass() = default;
+    rule_with_phase() = default;
     template<class Rule>
-        requires(!std::same_as<Rule, rule_with_pass> && std::constructible_from<Any, const Rule&>)
-    rule_with_pass(const Rule& rule) : Any(rule) {
+        requires(!std::same_as<Rule, rule_with_phase> && std::constructible_from<Any, const Rule&>)
+    rule_with_phase(const Rule& rule) : Any(rule) {
         if constexpr (!Rule::none)
-            pass_ = this->is_none() ? nullptr : &make_room<Traits>;
+            phase_ = this->is_none() ? nullptr : &make_room<Traits>;
     }
 
-    /// Returns the pass; null if the rule's type evicts nothing.
-    [[nodiscard]] pass make_room_by() const noexcept { return pass_; }
+    /// Returns the phase; null if the rule's type evicts nothing.
+    [[nodiscard]] phase make_room_by() const noexcept { return phase_; }
 
 private:
-    pass pass_ = nullptr;
+    phase phase_ = nullptr;
 };
 
 } // namespace detail
@@ -69,8 +69,8 @@ struct any_policy {
     any_reservation_rule reservations{};
     any_surplus_rule surplus{};
     any_domain_order domains = most_packed{};
-    detail::rule_with_pass<Traits, any_victim_rule> victims{};
-    detail::rule_with_pass<Traits, any_consolidation_rule> consolidation{};
+    detail::rule_with_phase<Traits, any_victim_rule> victims{};
+    detail::rule_with_phase<Traits, any_consolidation_rule> consolidation{};
     any_staleness_rule staleness{};
 
     any_policy() = default;
@@ -90,7 +90,7 @@ struct any_policy {
 
 namespace detail {
 
-/// Returns the pass that makes room by eviction or migration; null if the policy does neither.
+/// Returns the phase that makes room by eviction or migration; null if the policy does neither.
 template<class Traits>
 [[nodiscard]] auto make_room_by(const any_policy<Traits>& how) noexcept {
     const auto moves = how.consolidation.make_room_by();

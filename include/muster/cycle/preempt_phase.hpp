@@ -41,7 +41,7 @@ public:
           noted_(result.decisions.size()) {}
 
     /// Returns true if all gangs were tried and none started, so the next cycle need not run this
-    /// pass. With `spare_work` gangs whose refusal still holds are not tried again.
+    /// phase. With `spare_work` gangs whose refusal still holds are not tried again.
     [[nodiscard]] bool run(bool spare_work) {
         if (how_->victims.spares_all() && how_->consolidation.spares_all())
             keep_those_with_terms();
@@ -234,7 +234,7 @@ private:
     /// The time from which time-dependent rules may allow more moves for the gang tried last.
     std::optional<std::int64_t> moves_again_;
     std::optional<std::int64_t> evicts_again_;
-    /// Decisions before this pass.
+    /// Decisions before this phase.
     std::size_t noted_;
     bool spare_work_ = false;
     /// What the tried gang is short of may be in the result.

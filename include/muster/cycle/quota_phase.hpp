@@ -114,7 +114,7 @@ private:
     budget limit_;
     cycle_result* result_;
     cycle_context<Traits>* context_;
-    /// Decisions before this pass.
+    /// Decisions before this phase.
     std::size_t asked_;
     bool all_reached_ = true;
 };
