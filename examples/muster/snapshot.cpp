@@ -20,6 +20,7 @@
 
 #include "live_connect.hpp"
 #include "report.hpp"
+#include "waits_for_others.hpp"
 
 namespace cli {
 
@@ -64,21 +65,6 @@ void keep_selector(json::object& object) {
             kept["selector"] = *selector;
     object["spec"] = std::move(kept);
     object.erase("status");
-}
-
-/// The pod waits for a scheduler that is not among `names` and takes no room: it is neither on a
-/// node nor nominated to one.
-bool waits_for_others(const json::object& pod, const std::vector<std::string>& names) {
-    const auto text = [&](const char* part, const char* key) -> std::string_view {
-        const json::value* const object = pod.if_contains(part);
-        const json::value* const value =
-            object && object->is_object() ? object->get_object().if_contains(key) : nullptr;
-        return value && value->is_string() ? std::string_view(value->get_string())
-                                           : std::string_view{};
-    };
-    return !names.empty() && text("spec", "nodeName").empty() &&
-           text("status", "nominatedNodeName").empty() &&
-           std::ranges::find(names, text("spec", "schedulerName")) == names.end();
 }
 
 struct gatherer {
