@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <type_traits>
+#include <utility>
 
 namespace muster {
 inline namespace v0_1 {
@@ -29,7 +30,8 @@ struct less {
 };
 
 template<class Projection, class T>
-[[nodiscard]] constexpr decltype(auto) project(const Projection& by, T&& value) {
+[[nodiscard, gnu::always_inline]] constexpr decltype(auto) project(const Projection& by,
+                                                                   T&& value) {
     if constexpr (std::is_member_object_pointer_v<Projection>)
         return (static_cast<T&&>(value).*by);
     else if constexpr (std::is_member_function_pointer_v<Projection>)
@@ -132,6 +134,28 @@ constexpr void sort(Range&& range, const Less& before = {}) {
 template<class Range, class Less = less, class Projection>
 constexpr void sort(Range&& range, const Less& before, const Projection& by) {
     std::sort(range.begin(), range.end(), projected(before, by));
+}
+
+/// Sorts a list that is short as a rule, in place: of `sort` a compiler has twenty times as many
+/// functions to make. Not stable. Shell's algorithm with Ciura's gaps: O(n²) for up to ten
+/// elements, as fast as `sort` for some hundred.
+template<class Range, class Less = less>
+constexpr void sort_short(Range&& range, const Less& before = {}) {
+    const auto first = range.begin();
+    const std::ptrdiff_t size = range.end() - first;
+    for (const std::ptrdiff_t gap : {701, 301, 132, 57, 23, 10, 4, 1})
+        for (std::ptrdiff_t at = gap; at < size; ++at) {
+            auto value = std::move(first[at]);
+            std::ptrdiff_t hole = at;
+            for (; hole >= gap && before(value, first[hole - gap]); hole -= gap)
+                first[hole] = std::move(first[hole - gap]);
+            first[hole] = std::move(value);
+        }
+}
+
+template<class Range, class Less = less, class Projection>
+constexpr void sort_short(Range&& range, const Less& before, const Projection& by) {
+    sort_short(range, projected(before, by));
 }
 
 template<class Range, class Less = less>

@@ -257,7 +257,7 @@ bool cluster_state<Traits>::assume_nominated(gang_index which) {
     if (coming.empty() ||
         (group.queue && !ledger_.queues().present().admits(*group.charged_to(), sum)))
         return false;
-    detail::sort(coming, {}, [&](pod_index at) { return *pods_[at.value()].node; });
+    detail::sort_short(coming, {}, [&](pod_index at) { return *pods_[at.value()].node; });
     for (std::size_t first = 0; first < coming.size();) {
         const node_index node = *pods_[coming[first].value()].node;
         resources<width> left = ledger_.present(node);
@@ -289,8 +289,8 @@ template<class Traits>
 const std::vector<gang_index>& cluster_state<Traits>::gangs_with_nominations() {
     std::erase_if(awaiting_,
                   [this](gang_index which) { return gangs_[which.value()].nominated == 0; });
-    detail::sort(awaiting_,
-                 [this](gang_index lhs, gang_index rhs) { return gives_way_first(lhs, rhs); });
+    detail::sort_short(
+        awaiting_, [this](gang_index lhs, gang_index rhs) { return gives_way_first(lhs, rhs); });
     awaiting_.erase(std::unique(awaiting_.begin(), awaiting_.end()), awaiting_.end());
     return awaiting_;
 }

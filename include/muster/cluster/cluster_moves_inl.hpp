@@ -69,8 +69,8 @@ void cluster_state<Traits>::update_migrations(std::int64_t now) {
     std::vector<gang_index> gangs;
     for (const migration& each : migrations_)
         gangs.push_back(pods_[each.place.value()].gang);
-    detail::sort(gangs,
-                 [this](gang_index lhs, gang_index rhs) { return gives_way_first(lhs, rhs); });
+    detail::sort_short(
+        gangs, [this](gang_index lhs, gang_index rhs) { return gives_way_first(lhs, rhs); });
     gangs.erase(std::unique(gangs.begin(), gangs.end()), gangs.end());
     for (const gang_index which : gangs) {
         release_places(which, [&](pod_index place) { return is_void(place, now); });

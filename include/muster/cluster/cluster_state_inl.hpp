@@ -204,8 +204,8 @@ void cluster_state<Traits>::found_short(gang_index which, std::int64_t now) {
 template<class Traits>
 std::vector<gang_index> cluster_state<Traits>::short_gangs() {
     std::erase_if(short_, [this](gang_index which) { return !gangs_[which.value()].short_since; });
-    detail::sort(short_,
-                 [this](gang_index lhs, gang_index rhs) { return gang_order_.before(lhs, rhs); });
+    detail::sort_short(
+        short_, [this](gang_index lhs, gang_index rhs) { return gang_order_.before(lhs, rhs); });
     short_.erase(std::unique(short_.begin(), short_.end()), short_.end());
     return short_;
 }

@@ -206,7 +206,7 @@ private:
         for (const planned& each : planned_)
             if (each.end > now + 1 && each.end < never)
                 moments_.push_back(each.end);
-        detail::sort(moments_);
+        detail::sort_short(moments_);
         moments_.erase(std::unique(moments_.begin(), moments_.end()), moments_.end());
         std::size_t gone = 0;
         for (const std::int64_t time : moments_) {

@@ -245,7 +245,7 @@ private:
         scratch.ordered = true;
         scratch.order.resize(roles_.size());
         std::iota(scratch.order.begin(), scratch.order.end(), std::size_t{0});
-        detail::sort(scratch.order, [&](std::size_t lhs, std::size_t rhs) {
+        detail::sort_short(scratch.order, [&](std::size_t lhs, std::size_t rhs) {
             return costs[lhs] != costs[rhs] ? costs[lhs] < costs[rhs] : lhs < rhs;
         });
     }

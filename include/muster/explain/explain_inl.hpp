@@ -55,7 +55,7 @@ public:
                                [&](const auto& each) { return each.request[column] > 0; }))
                 kinds.push_back(kind_id{column});
         if (options.kinds)
-            detail::sort(kinds, {}, [&](kind_id kind) { return options.kinds->name(kind); });
+            detail::sort_short(kinds, {}, [&](kind_id kind) { return options.kinds->name(kind); });
         for (const kind_id kind : kinds)
             listed_.push_back({reason_code::insufficient_resource, kind, 0});
         for (const kind_id kind : kinds)
@@ -411,7 +411,7 @@ private:
                 if (weights[at] > 0)
                     asks.push_back(
                         {members_->classes[at].request[quota.kind], problem.members[at].waiting});
-            detail::sort(asks);
+            detail::sort_short(asks);
             std::int64_t left = quota_left_.value_or(quota.left);
             std::int64_t within = 0;
             for (const auto& [ask, count] : asks) {

@@ -134,8 +134,8 @@ private:
         }
         detail::sequence<std::size_t>& order = walk_.order();
         std::iota(order.begin(), order.end(), std::size_t{0});
-        detail::sort(order, {},
-                     [&](std::size_t vertex) { return std::pair(rank[vertex], vertex); });
+        detail::sort_short(order, {},
+                           [&](std::size_t vertex) { return std::pair(rank[vertex], vertex); });
     }
 
     [[nodiscard]] bool try_orders() {
@@ -166,7 +166,7 @@ private:
         rooms_.clear();
         for (const confinement& each : tries_)
             rooms_.emplace_back(has_steps() ? -board_.room_in(each) : 0, rooms_.size());
-        detail::sort(rooms_);
+        detail::sort_short(rooms_);
         bool met = false;
         for (std::size_t at = 0; at < rooms_.size() && has_steps() && !met; ++at) {
             board_.confine(tries_[rooms_[at].second]);
@@ -188,16 +188,16 @@ private:
         pulls_.clear();
         for (std::size_t at = 0; at < classes; ++at)
             for (const topology_index by : board_.counts().pulls(at)) {
-                auto cluster = detail::find(pulls_, by, &pull::label);
-                if (cluster == pulls_.end()) {
+                auto found = detail::find(pulls_, by, &pull::label);
+                if (found == pulls_.end()) {
                     pull& made = pulls_.add();
                     made.label = by;
                     made.whom.assign(classes, 0);
-                    cluster = pulls_.end() - 1;
+                    found = pulls_.end() - 1;
                 }
-                cluster->whom[at] = 1;
+                found->whom[at] = 1;
             }
-        std::sort(pulls_.begin(), pulls_.end(), [&](const pull& lhs, const pull& rhs) {
+        detail::sort_short(pulls_, [&](const pull& lhs, const pull& rhs) {
             return cluster_->topologies()[lhs.label].value().levels <
                    cluster_->topologies()[rhs.label].value().levels;
         });
@@ -263,7 +263,7 @@ private:
                     continue;
                 mine.tried[of_class] = 1;
                 board_.list(of_class, mine.ranks);
-                detail::sort(mine.ranks, [](const ranked& lhs, const ranked& rhs) {
+                detail::sort_short(mine.ranks, [](const ranked& lhs, const ranked& rhs) {
                     return lhs.comes_before(rhs);
                 });
                 const std::size_t before = board_.mark();
@@ -299,7 +299,7 @@ private:
         picture_.clear();
         for (const auto& each : board_.placed().steps())
             picture_.push_back(static_cast<std::uint64_t>(each.which) << 32U | each.node.value());
-        detail::sort(picture_);
+        detail::sort_short(picture_);
         return seen_.size() == max_remembered ? !seen_.contains(picture_) : seen_.insert(picture_);
     }
 

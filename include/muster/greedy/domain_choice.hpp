@@ -111,7 +111,7 @@ public:
                 else if (must)
                     into.push_back({form::nowhere, level, {}});
             }
-            detail::sort(listed_, [&](const entry& lhs, const entry& rhs) {
+            detail::sort_short(listed_, [&](const entry& lhs, const entry& rhs) {
                 if (order(lhs.rank, rhs.rank) || order(rhs.rank, lhs.rank))
                     return order(lhs.rank, rhs.rank);
                 return lhs.place < rhs.place;
@@ -266,9 +266,9 @@ template<std::size_t Width>
     }
     for (std::size_t column = 0; column < Width; ++column) {
         int128 sum = together.free[column];
-        std::sort(
-            scratch.begin() + static_cast<std::ptrdiff_t>(first), scratch.end(),
-            [&](const auto& lhs, const auto& rhs) { return lhs.free[column] < rhs.free[column]; });
+        sort_short(std::span(scratch).subspan(first), [&](const auto& lhs, const auto& rhs) {
+            return lhs.free[column] < rhs.free[column];
+        });
         for (std::size_t at = first; at < std::min(first + needed, scratch.size()); ++at)
             sum += scratch[at].free[column];
         least.free[column] = std::max(least.free[column], sum);

@@ -137,7 +137,7 @@ private:
                 of.levels.end())
                 of.levels.push_back({liked, 0});
         }
-        detail::sort(of.levels, [](const auto& lhs, const auto& rhs) {
+        detail::sort_short(of.levels, [](const auto& lhs, const auto& rhs) {
             return lhs.preference > rhs.preference;
         });
         if (admitted == present && of.levels.size() == 1) {

@@ -32,7 +32,7 @@ void append_grid(std::span<const weighed_request<Width>> requests, std::size_t m
     for (std::size_t column = 0; column < Width; ++column) {
         for (const auto& each : requests)
             sorted[column].push_back(each.request[column]);
-        detail::sort(sorted[column]);
+        detail::sort_short(sorted[column]);
         distinct[column] = 1;
         for (std::size_t each = 1; each < sorted[column].size(); ++each)
             distinct[column] += sorted[column][each] != sorted[column][each - 1] ? 1U : 0U;
@@ -74,7 +74,7 @@ choose_thresholds(sequence<weighed_request<Width>> requests, std::size_t most) {
     const auto heavier = [](const auto& lhs, const auto& rhs) {
         return lhs.weight != rhs.weight ? lhs.weight > rhs.weight : lhs.request < rhs.request;
     };
-    detail::sort(requests, heavier);
+    detail::sort_short(requests, heavier);
     std::uint64_t total = 0;
     for (const auto& each : requests)
         total += each.weight;
@@ -94,7 +94,7 @@ choose_thresholds(sequence<weighed_request<Width>> requests, std::size_t most) {
         return asks;
     };
     const auto rest = std::span(requests).subspan(taken);
-    detail::sort(rest, [&](const auto& lhs, const auto& rhs) {
+    detail::sort_short(rest, [&](const auto& lhs, const auto& rhs) {
         const auto left = kinds_of(lhs);
         const auto right = kinds_of(rhs);
         return left != right ? left < right : lhs.request < rhs.request;

@@ -317,7 +317,7 @@ private:
         chosen_.clear();
         bool fine = on.gang_fits();
         detail::sequence<std::size_t> moving;
-        detail::sort(set_, [](std::size_t lhs, std::size_t rhs) { return lhs > rhs; });
+        detail::sort_short(set_, [](std::size_t lhs, std::size_t rhs) { return lhs > rhs; });
         for (const std::size_t at : set_)
             if (!pods_.put(at, pods_.all()[at].node, on.into))
                 moving.push_back(at);

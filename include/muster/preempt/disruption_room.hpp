@@ -83,13 +83,13 @@ private:
     [[nodiscard]] const detail::sequence<std::size_t>& covering(pod_index pod) {
         const auto& record = (*cluster_)[pod];
         const auto tenant = (*cluster_)[record.gang].tenant;
-        const auto [cluster, fresh] = covering_.try_emplace({record.labels, tenant});
+        const auto [found, fresh] = covering_.try_emplace({record.labels, tenant});
         if (fresh)
             for (std::size_t at = 0; at < rooms_.size(); ++at)
                 if (rooms_[at].budget->pods.matches(cluster_->label_sets()[record.labels],
                                                     cluster_->label_sets()[tenant]))
-                    cluster->second.push_back(at);
-        return cluster->second;
+                    found->second.push_back(at);
+        return found->second;
     }
 
     void shift(pod_index pod, std::int64_t by) {

@@ -81,7 +81,7 @@ public:
     /// No fewer pods than that make room for `missing` more.
     [[nodiscard]] std::size_t at_least(std::int64_t missing) {
         // Cheapest first, by pods for each member: no node does better than its best rate.
-        detail::sort(rates_, [](const rate& lhs, const rate& rhs) {
+        detail::sort_short(rates_, [](const rate& lhs, const rate& rhs) {
             return lhs.pods * rhs.members < rhs.pods * lhs.members;
         });
         std::int64_t sum = 0;
@@ -154,7 +154,7 @@ private:
             sizes_[column].clear();
             for (const std::size_t at : left_)
                 sizes_[column].push_back(request(at)[column]);
-            detail::sort(sizes_[column], {}, [](std::int64_t size) { return -size; });
+            detail::sort_short(sizes_[column], {}, [](std::int64_t size) { return -size; });
         }
         for (std::int64_t more = 1; more <= missing; ++more) {
             const amounts short_of = deficit(free, room + more);
@@ -246,7 +246,7 @@ private:
             left_.push_back(from[at]);
             from.erase(from.begin() + static_cast<std::ptrdiff_t>(at));
         }
-        detail::sort(left_);
+        detail::sort_short(left_);
     }
 
     const cluster_state<Traits>* cluster_ = nullptr;

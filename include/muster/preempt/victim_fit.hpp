@@ -113,7 +113,7 @@ public:
     void by_nodes(detail::sequence<victim_pod>& pods) {
         const auto& labels = cluster_->node_labels();
         const auto label = [&](const victim_pod& of) { return labels[*(*cluster_)[of.pod].node]; };
-        detail::sort(pods, [&](const victim_pod& lhs, const victim_pod& rhs) {
+        detail::sort_short(pods, [&](const victim_pod& lhs, const victim_pod& rhs) {
             return std::tuple(label(lhs), lhs.rank, lhs.at) <
                    std::tuple(label(rhs), rhs.rank, rhs.at);
         });

@@ -184,7 +184,7 @@ private:
         const auto value = [this](const taken_pod& of) {
             return std::pair(victims_[of.of].rank, of.at);
         };
-        detail::sort(candidates_, [&](const taken_pod& lhs, const taken_pod& rhs) {
+        detail::sort_short(candidates_, [&](const taken_pod& lhs, const taken_pod& rhs) {
             return value(lhs) > value(rhs);
         });
         if (candidates_.size() <= few)
@@ -196,7 +196,7 @@ private:
         candidates_on_.assign(cluster_->accounts().nodes(), 0);
         for (const taken_pod& each : candidates_)
             ++candidates_on_[node_of(each)];
-        detail::sort(candidates_, [&](const taken_pod& lhs, const taken_pod& rhs) {
+        detail::sort_short(candidates_, [&](const taken_pod& lhs, const taken_pod& rhs) {
             return std::tuple(victims_[lhs.of].rank, candidates_on_[node_of(lhs)], lhs.at) >
                    std::tuple(victims_[rhs.of].rank, candidates_on_[node_of(rhs)], rhs.at);
         });

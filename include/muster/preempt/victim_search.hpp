@@ -396,7 +396,7 @@ private:
                     (gangs || !victims_[units_[at].of].broken()))
                     order_.push_back(at);
             if (!gangs)
-                detail::sort(order_, [this](std::size_t lhs, std::size_t rhs) {
+                detail::sort_short(order_, [this](std::size_t lhs, std::size_t rhs) {
                     return std::pair(victims_[units_[lhs].of].rank, units_[lhs].pod) >
                            std::pair(victims_[units_[rhs].of].rank, units_[rhs].pod);
                 });

@@ -115,7 +115,7 @@ public:
                 found_.push_back({*terms, of.created, one.gang, one.place});
             }
         }
-        detail::sort(found_, [](const entry& lhs, const entry& rhs) {
+        detail::sort_short(found_, [](const entry& lhs, const entry& rhs) {
             return std::tuple(lhs.terms.queue_level, lhs.terms.gang_level, rhs.created, lhs.place) <
                    std::tuple(rhs.terms.queue_level, rhs.terms.gang_level, lhs.created, rhs.place);
         });
@@ -180,7 +180,7 @@ public:
         if (group.spec.max_disrupted)
             fresh.most = std::clamp<std::int64_t>(*group.spec.max_disrupted - leaving, 0, pods);
         fresh.as_a_whole = !from.terms.only_surplus && fresh.most == pods;
-        detail::sort(fresh.pods, [&](pod_index one, pod_index other) {
+        detail::sort_short(fresh.pods, [&](pod_index one, pod_index other) {
             const auto& lhs = cluster[one];
             const auto& rhs = cluster[other];
             if (lhs.created != rhs.created)

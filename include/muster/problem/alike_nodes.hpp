@@ -189,7 +189,7 @@ template<std::size_t Width>
             order[at].first += static_cast<int128>(of.most_of(row)[at]) * problem.times[row];
     }
     // Those with the least room first.
-    detail::sort(order);
+    detail::sort_short(order);
     detail::sequence<std::int64_t> quotas;
     for (const auto& each : of.quotas)
         quotas.push_back(each.left);

@@ -23,8 +23,8 @@ class kind_table {
 public:
     /// The kind's column, new or old; nothing when the table is full.
     [[nodiscard]] std::optional<kind_id> intern(std::string_view name) {
-        if (const auto cluster = find(name))
-            return cluster;
+        if (const auto found = find(name))
+            return found;
         if (names_.size() == max_kinds)
             return std::nullopt;
         names_.emplace_back(name);

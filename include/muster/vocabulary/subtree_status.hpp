@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <muster/base/ranges.hpp>
 #include <muster/resource/share.hpp>
 #include <muster/vocabulary/gang.hpp>
 
@@ -70,11 +71,11 @@ inline const subtree_status& evaluate(const gang_tree& tree, std::span<const std
 template<class Children>
 void add_children_by_need(const gang_tree& tree, std::span<const std::int64_t> counts,
                           std::size_t vertex, bool level, subtree_status& scratch, Children& to) {
-    const auto first = static_cast<std::ptrdiff_t>(to.size());
+    const std::size_t first = to.size();
     for (std::size_t child = vertex + 1; child < tree.size(); ++child)
         if (tree[child].parent == vertex)
             to.emplace_back(level ? saturation(tree, counts, child, scratch) : share{}, child);
-    std::sort(to.begin() + first, to.end(), [](const auto& lhs, const auto& rhs) {
+    detail::sort_short(std::span(to).subspan(first), [](const auto& lhs, const auto& rhs) {
         return lhs.first < rhs.first || (!(rhs.first < lhs.first) && lhs.second < rhs.second);
     });
 }

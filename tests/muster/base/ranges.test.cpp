@@ -2,7 +2,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include <muster/base/ranges.hpp>
@@ -78,6 +81,26 @@ TEST_CASE("sorts and bounds give what those of the standard library give") {
             keys.push_back(each.key);
         detail::sort(keys);
         CHECK(std::ranges::is_sorted(keys));
+    }
+}
+
+TEST_CASE("short lists and long ones are sorted in place alike") {
+    std::uint32_t drawn = 1;
+    for (const std::size_t size : {0U, 1U, 2U, 3U, 9U, 10U, 11U, 57U, 400U, 3000U}) {
+        std::vector<std::pair<std::uint32_t, std::size_t>> list;
+        for (std::size_t at = 0; at < size; ++at) {
+            drawn = drawn * 1664525U + 1013904223U;
+            list.emplace_back(drawn >> 24, at);
+        }
+        auto ascending = list;
+        auto falling = list;
+        detail::sort_short(ascending);
+        detail::sort_short(falling, std::greater<>{},
+                           &std::pair<std::uint32_t, std::size_t>::second);
+        std::ranges::sort(list);
+        CHECK(ascending == list);
+        std::ranges::sort(list, std::greater<>{}, &std::pair<std::uint32_t, std::size_t>::second);
+        CHECK(falling == list);
     }
 }
 
