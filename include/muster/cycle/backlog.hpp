@@ -22,53 +22,52 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// A gang in its queue's line.
+/// A gang in the backlog of its queue.
 struct pending_gang {
     gang_index gang;
-    /// What its place follows from.
+    /// Determines its place.
     gang_rank rank;
     /// How long its last answer holds.
     wait_condition until{};
-    /// It waits for room, as far as is known.
+    /// Its last answer is that room is missing.
     bool wants_room = false;
-    /// The cycle's budget ended before it had its own.
+    /// Since that cycle budgets have ended before this gang had its own; 0 = it had its own.
     std::uint64_t unreached_since = 0;
-    /// It has all it wants.
+    /// It is admitted, and no member waits.
     bool done = false;
-    /// Gangs that had started in this cycle when it was passed.
+    /// Gangs that had started in this cycle at its visit.
     std::int64_t started_before = 0;
-    /// When it was passed in this cycle, counted from 0.
+    /// Number of its visit in this cycle, from 0.
     std::uint32_t visit = 0;
 };
 
-/// A queue's gangs, in the order of gangs and then of their keys.
+/// The gangs of a queue that may want something, in the order of gangs, then of keys.
 struct queue_backlog {
     std::optional<queue_index> queue;
     detail::sequence<pending_gang> entries;
-    /// Passed in this cycle.
+    /// Entries visited in this cycle.
     std::size_t given = 0;
-    /// Those whose surplus has a turn of its own to come, by their places among the entries, in
-    /// the order of gangs.
+    /// Indices of the entries whose surplus has a turn of its own to come, in the order of gangs.
     detail::sequence<std::uint32_t> again;
-    /// Whose turn it is, by its place; and whether it is a turn of its surplus.
+    /// Index of the entry whose turn it is, and whether the turn is that of its surplus.
     std::size_t at = 0;
     bool for_surplus = false;
-    /// Some of the entries are done.
+    /// Some entry is done.
     bool any_done = false;
-    /// Its queue keeps strict order, and so the others behind one that waits.
+    /// The queue has strict order; `held_up`: a gang waits, so the gangs behind it wait, too.
     bool strict = false;
     bool held_up = false;
-    /// Of the ceilings that bind the queue, when its gangs' gates were looked at last.
+    /// Use epoch of the queue at the last quota phase.
     std::uint64_t use_epoch = 0;
 
-    /// Whose turn it is gets another, for its surplus.
+    /// The entry whose turn it is gets another turn, for its surplus.
     [[nodiscard]] bool comes_again() const {
         return detail::find(again, static_cast<std::uint32_t>(at)) != again.end();
     }
 };
 
-/// An admitted gang of which members hold and none waits. One that neither holds nor wants anything
-/// strict order may still keep it waiting.
+/// True for an admitted gang with members that hold room, none of which waits. A gang that neither
+/// holds nor wants anything does not count: strict order may still keep it waiting.
 template<class Traits>
 [[nodiscard]] bool has_all_it_wants(const cluster_state<Traits>& cluster, gang_index which) {
     const auto& record = cluster[which];
@@ -77,19 +76,17 @@ template<class Traits>
            });
 }
 
-/// The gangs to ask, queue by queue. Inside a queue the order of gangs, then their keys; between
-/// queues as `queue_turns` says.
-///
-/// It is kept from cycle to cycle and follows what the state says of changed gangs; gangs that have
-/// all they want are not in it.
+/// The gangs to ask: inside a queue by the order of gangs, then by key; between queues by
+/// `queue_turns`. It lives as long as the state and follows the state's list of changed gangs.
+/// Gangs that have all they want are not in it.
 template<class Traits>
 class backlog {
 public:
     using line = queue_backlog;
     using entry = pending_gang;
 
-    /// Starts again with all gangs of the state, or with those that may want something. O(gangs ·
-    /// log gangs).
+    /// Starts again with all gangs of the state or, unless `everybody`, with those that may want
+    /// something. O(gangs · log gangs).
     void rebuild(cluster_state<Traits>& cluster, std::int64_t now, const any_gang_order& gangs,
                  bool everybody) {
         lines_.clear();
@@ -105,7 +102,7 @@ public:
         admit_arrivals(cluster, now, gangs);
     }
 
-    /// Follows what happened to gangs since the last time. O(changes · log gangs) for a few, and
+    /// Applies the changes of gangs since the last call. O(changes · log gangs) for a few, and
     /// O(gangs + changes · log changes) for many.
     void update(cluster_state<Traits>& cluster, std::int64_t now, const any_gang_order& gangs) {
         arrivals_.clear();
@@ -134,14 +131,14 @@ public:
         admit_arrivals(cluster, now, gangs);
     }
 
-    /// Sorts the lines again, for orders that move with time. O(gangs · log gangs).
+    /// Sorts all gangs again, for orders that depend on time. O(gangs · log gangs).
     void sort_again(const cluster_state<Traits>& cluster, std::int64_t now,
                     const any_gang_order& gangs) {
         for (line& each : lines_)
             sort(cluster, now, gangs, each.entries.begin(), each.entries.end());
     }
 
-    /// Starts a cycle: all gangs have their turns again. O(queues × width), and O(queues · log
+    /// Starts a cycle: all gangs have their turns to come. O(queues × width), and O(queues · log
     /// queues) when queues changed.
     void begin(const cluster_state<Traits>& cluster, const any_queue_order& queues) {
         current_.reset();
@@ -167,8 +164,8 @@ public:
             cluster, queues, [&](std::size_t at) { return !done(lines_[at]); }, due);
     }
 
-    /// The next gang's line, whose entry `at` it is; nothing when all were given. Entries for which
-    /// `needless(entry)` is true are passed over, where no turn of a surplus is to come between.
+    /// The backlog whose entry `at` is the next gang; null when all had their turns. Skips entries
+    /// for which `needless(entry)` is true, unless the turn of a surplus may come between.
     template<class Needless>
     [[nodiscard]] line* next(std::int64_t now, const any_gang_order& gangs,
                              const Needless& needless) {
@@ -204,8 +201,8 @@ public:
         return next(now, gangs, [](const entry&) { return false; });
     }
 
-    /// The turn of the gang that was given last is over: where the next gang of its line counts,
-    /// its queue and those above are compared again with their siblings.
+    /// The turn of the last gang is over. If the order of queues depends on their next gangs, its
+    /// queue and those above are compared again with their siblings.
     void passed(const cluster_state<Traits>& cluster, const any_queue_order& queues) {
         if (!given_ || !queues.counts_next_gang())
             return;
@@ -214,8 +211,8 @@ public:
         shares_moved(cluster, lines_[at].queue, queues);
     }
 
-    /// The entry whose turn it was gets one more, for its surplus. O(entries that wait for such a
-    /// turn).
+    /// Gives the entry whose turn it was another turn, for its surplus. O(entries with such a turn
+    /// to come).
     void once_more(const cluster_state<Traits>& cluster, std::int64_t now,
                    const any_gang_order& gangs, line& in) {
         const auto less = [&](std::uint32_t lhs, std::uint32_t rhs) {
@@ -230,8 +227,8 @@ public:
         in.again.insert(detail::lower_bound(in.again, fresh, less), fresh);
     }
 
-    /// What this queue uses has changed, as something started there or had to go: it and those
-    /// above it are compared again with their siblings. O(depth × (width + log siblings)).
+    /// The use of the queue has changed: it and those above it are compared again with their
+    /// siblings. O(depth × (width + log siblings)).
     void shares_moved(const cluster_state<Traits>& cluster, std::optional<queue_index> queue,
                       const any_queue_order& queues) {
         if (queue)
@@ -244,7 +241,7 @@ public:
         return std::exchange(placeable_changed_, false);
     }
 
-    /// In no order that means anything.
+    /// In no particular order.
     [[nodiscard]] std::vector<line>& lines() noexcept { return lines_; }
 
 private:
@@ -284,8 +281,8 @@ private:
     [[nodiscard]] static bool done(const line& of) noexcept {
         return of.given == of.entries.size() && of.again.empty();
     }
-    /// The line's next gang, which asks for its minima, or for a member more when it has them.
-    /// Empty if none is left. O(members).
+    /// The next gang of the queue, which asks for its minima or, if it has them, for one more
+    /// member. Empty if there is none. O(members).
     [[nodiscard]] static next_gang<Traits::width> next_of(const cluster_state<Traits>& cluster,
                                                           const line& of) {
         next_gang<Traits::width> next;

@@ -26,19 +26,19 @@ inline namespace v0_1 {
 
 namespace detail {
 
-/// Nothing happened since the last answer that could change it.
+/// True if nothing happened since the last answer to the gang that could change it.
 template<class Traits>
 [[nodiscard]] bool settled(const cluster_state<Traits>& cluster, gang_index which) {
     const auto& group = cluster[which];
     if (group.dirty || !group.last.is_known || group.last.unreached_since > 0 ||
         group.last.held_back || group.last.at == gate::order)
         return false;
-    // What others came to use of its quota may prove that it does not fit.
+    // If other gangs now use more of its quota, that may prove that it does not fit.
     if (group.last.kind == answer::undecided && group.queue)
         return false;
     if (group.last.kind == answer::admitted && group.placeable == 0)
         return true;
-    // Pods that got a node, or changed there, may have done so since.
+    // Pods may have got a node, or changed on it, since.
     if (cluster.population().in_use() && group.last.kind != answer::never &&
         (group.last.kind != answer::waiting ||
          detail::any_of(group.members, [&](pod_index pod) { return terms_bear_on(cluster, pod); })))
@@ -47,13 +47,15 @@ template<class Traits>
            group.last.capability_epoch == cluster.capability_epoch();
 }
 
-/// A gang that its queue's strict order keeps others behind.
+/// In a queue with strict order, a gang with this answer keeps the gangs behind it waiting.
 [[nodiscard]] inline bool holds_up(answer kind, gate at) noexcept {
     return kind == answer::undecided ||
            (kind == answer::waiting && (at == gate::quota || at == gate::space));
 }
 
-/// One cycle as it goes.
+/// One run of the cycle: prepares the backlog, asks the gangs whose answer may have changed, one
+/// queue after the other, then runs the phases that make room, prove by quotas and evict stale
+/// gangs.
 template<class Traits>
 class cycle_run {
 public:
@@ -78,7 +80,7 @@ public:
 
     void run() {
         prepare();
-        // Where nothing is to be done for a gang that is not asked.
+        // A gang that is not asked then needs no visit.
         const bool plain =
             !make_room_ && !options_.list_all && !keeps_room() && !how_->queues.counts_next_gang();
         const auto needless = [&](pending_gang& entry) {
@@ -105,7 +107,7 @@ public:
             keep_room(entry);
         }
         if (make_room_) {
-            // A gang that loses members by an eviction is not looked at afterwards.
+            // Before evictions: gangs that lose members are not looked at afterwards.
             any_cut_short_ |= !quota_phase(*cluster_, limit_, *result_, *context_).run();
             any_cut_short_ |= !make_room_(*cluster_, now_, *how_, limit_, *result_, *context_,
                                           !options_.list_all && !keeps_room());
@@ -130,7 +132,7 @@ private:
             else
                 cluster.forget_nominations(which);
         lifted_ = cluster.lift_reservations();
-        // What was planned for a gang that something happened to is planned again.
+        // A plan is dropped, and made again, when its gang changed.
         std::erase_if(lifted_, [&](const auto& each) {
             const auto& owner = cluster[each.owner.index];
             return each.start || owner.generation != each.owner.generation || owner.dirty ||
@@ -178,13 +180,14 @@ private:
         context_->searching.share_out();
     }
 
-    // ---- room that is kept ---------------------------------------------------------------------
+    // ---- reservations
+    // ----------------------------------------------------------------------------
 
     [[nodiscard]] bool keeps_room() const noexcept {
         return how_->reservations.planned() > 0 || how_->reservations.patience();
     }
 
-    /// The gang will have ended before any that others are planned to start.
+    /// The gang ends before the planned start of every reservation.
     [[nodiscard]] bool ends_in_time(gang_index which) const {
         const auto& duration = (*cluster_)[which].spec.duration;
         return duration && context_->planning.any() &&
@@ -198,7 +201,7 @@ private:
             context_->refresh(*cluster_);
     }
 
-    /// Keeps room for a gang that waits, when it is its turn to have some.
+    /// Plans the start of a waiting gang, or reserves room for it, as the policy asks for.
     void keep_room(const pending_gang& entry) {
         const bool may_plan = planned_ < how_->reservations.planned();
         const auto patience = how_->reservations.patience();
@@ -221,7 +224,7 @@ private:
         has_room_ = made && cluster_->reserve(std::move(*made));
     }
 
-    /// For room on nodes or in its quota, as far as is known.
+    /// The last answer is that room on nodes or in a quota is missing.
     [[nodiscard]] bool waits(gang_index which) const {
         const last_verdict& last = (*cluster_)[which].last;
         return last.is_known && (last.kind == answer::waiting || last.kind == answer::undecided) &&
@@ -240,7 +243,7 @@ private:
 
     // --------------------------------------------------------------------------------------------
 
-    /// The gang's answer may have changed.
+    /// The answer to the gang may have changed.
     [[nodiscard]] bool must_ask(const pending_gang& entry) const {
         return entry.until.ended(*cluster_, entry.gang, changes_, context_->finder,
                                  context_->leaves);
@@ -313,7 +316,7 @@ private:
             context_->pending.once_more(*cluster_, now_, how_->gangs, line);
     }
 
-    /// Of its surplus, what the gang may place in this turn.
+    /// The surplus that the gang may place in this turn.
     [[nodiscard]] surplus_request surplus(const queue_backlog& line) const {
         if (how_->surplus.takes_turns() && !line.for_surplus)
             return {0, false};
@@ -399,13 +402,13 @@ private:
         result_->bind();
         static_cast<answer_counts&>(result_->counters) = cluster_->last_answers();
         result_->counters.skipped = cluster_->gang_order().size() - result_->counters.asked;
-        // Time alone may bring another to the head of a line that is kept in strict order.
+        // Time alone may move another gang to the head of a queue with strict order.
         cluster_->cycle_ended(!any_cut_short_ && (how_->gangs.is_timeless() || !any_behind_) &&
-                              !someone_waits_for_pods_placed());
+                              !some_gang_waits_for_placed_pods());
     }
 
-    /// Members placed in this cycle bear on a gang that was asked before.
-    [[nodiscard]] bool someone_waits_for_pods_placed() const {
+    /// Members placed in this cycle may change the answer to a gang that was asked before them.
+    [[nodiscard]] bool some_gang_waits_for_placed_pods() const {
         if (!cluster_->population().in_use())
             return false;
         for (const queue_backlog& line : context_->pending.lines())
@@ -423,21 +426,21 @@ private:
     cycle_result* result_;
     /// Null if the policy neither evicts nor moves pods.
     decltype(&make_room<Traits>) make_room_;
-    /// Gangs below their minima are evicted after a time.
+    /// The policy evicts gangs that are below their minima for too long.
     bool ages_;
     cycle_context<Traits>* context_;
     cluster_changes changes_;
     bool any_cut_short_ = false;
     bool any_behind_ = false;
     std::uint32_t visits_ = 0;
-    /// Gangs that had something placed in this cycle.
+    /// Gangs that were given placements in this cycle.
     std::int64_t started_ = 0;
-    /// Gangs whose start is planned; and one of those that had enough of waiting has room kept.
+    /// Reservations with a planned start; and whether room is reserved for a gang out of patience.
     std::size_t planned_ = 0;
     bool has_room_ = false;
     /// The reservations of the last cycle whose gangs still wait.
     std::vector<reservation<Traits::width>> lifted_;
-    /// Of each decision in the result.
+    /// One per decision in the result.
     sequence<noted>& made_;
 };
 
