@@ -61,31 +61,31 @@ public:
     [[nodiscard]] const label_table& label_sets() const noexcept { return label_sets_; }
     /// The pods on each node, as far as pod terms need them.
     [[nodiscard]] const pod_population& population() const noexcept { return population_; }
-    /// What a pod asks for.
+    /// The request of the pod.
     [[nodiscard]] const resources<width>& request(pod_index pod) const noexcept {
         return shapes_[pods_[pod.value()].shape].request;
     }
-    /// Where a pod may be placed.
+    /// The placement constraints of the pod.
     [[nodiscard]] const constraint_table::row& where(pod_index pod) const noexcept {
         return constraints_[shapes_[pods_[pod.value()].shape].where];
     }
-    /// All that is known of a pod but its node, as an event would say it.
+    /// The pod as an event would report it, without its node.
     [[nodiscard]] pod_type spec_of(pod_index pod) const {
         const pod_record& from = pods_[pod.value()];
         return {from.role,      request(pod), where(pod).value, from.created,
                 from.started(), from.phase,   from.terminating, label_sets_[from.labels],
                 from.ready};
     }
-    /// When the pod will have ended, as far as its gang declares how long it runs.
+    /// The time at which the pod will have ended; absent if its gang declares no duration.
     [[nodiscard]] std::optional<std::int64_t> ends(pod_index which) const noexcept;
 
-    /// Nodes in the order of their keys, absent ones among them.
+    /// Nodes in the order of their keys, including absent ones.
     [[nodiscard]] const std::vector<node_index>& node_order() const noexcept { return node_order_; }
     /// The same order as numbers, which new nodes may change.
     [[nodiscard]] const order_labels<node_tag>& node_labels() const noexcept { return labels_; }
-    /// Gangs in the order of their keys, those that only their members name among them.
+    /// Gangs in the order of their keys, including those that only members name.
     [[nodiscard]] const order_labels<gang_tag>& gang_order() const noexcept { return gang_order_; }
-    /// Queues in the order of their keys, those that only their gangs name among them.
+    /// Queues in the order of their keys, including those that only gangs name.
     [[nodiscard]] const order_labels<queue_tag>& queue_order() const noexcept {
         return queue_order_;
     }
@@ -127,24 +127,23 @@ public:
                    : std::nullopt;
     }
 
-    /// Moves whenever something happened that could make a waiting gang fit.
+    /// Increases with every event that could make a waiting gang fit.
     [[nodiscard]] std::uint64_t release_epoch() const noexcept { return release_epoch_; }
-    /// Moves whenever what the empty cluster could hold may have changed, either way.
+    /// Increases when what the empty cluster could hold may have changed, in either direction.
     [[nodiscard]] std::uint64_t capability_epoch() const noexcept { return capability_epoch_; }
-    /// Moves with the capability epoch, but not when a node came, has no less than before, or was
-    /// cordoned or uncordoned: whatever could start by what the empty cluster holds still could.
+    /// Increases with the capability epoch, except when a node came, has no less than before, or
+    /// was cordoned or uncordoned: a gang that could start in the empty cluster still could.
     [[nodiscard]] std::uint64_t loss_epoch() const noexcept { return loss_epoch_; }
-    /// Moves with the capability epoch when a queue was the cause.
+    /// Increases with the capability epoch if a queue was the cause.
     [[nodiscard]] std::uint64_t queue_epoch() const noexcept { return queue_epoch_; }
-    /// Moves whenever pods took more, now or for later, under a ceiling that binds the queue, its
-    /// own or one above.
-    /// O(depth).
+    /// Increases when pods take more, now or later, under a ceiling that binds the queue: its own
+    /// or one above. O(depth).
     [[nodiscard]] std::uint64_t use_epoch(queue_index queue) const noexcept;
-    /// Moves when a pod became easier to evict, apart from effects of other events.
+    /// Increases when a pod became easier to evict, apart from effects of other events.
     [[nodiscard]] std::uint64_t settle_epoch() const noexcept { return settled_; }
-    /// Moves with every event that affects any answer.
+    /// Increases with every event that affects any answer.
     [[nodiscard]] std::uint64_t changes() const noexcept { return changes_; }
-    /// The number of the cycle that goes on or comes next, from 1.
+    /// Number of the cycle that runs or comes next, from 1.
     [[nodiscard]] std::uint64_t cycles() const noexcept { return cycles_; }
 
     /// The number of migrations.
@@ -156,74 +155,74 @@ public:
 
     // ---- names ---------------------------------------------------------------------------------
 
-    /// Records of which nothing is known but their places in the order of keys, right behind the
-    /// given ones. For `state`, which knows the keys.
+    /// Add empty records right behind the given ones in the order of keys. For `state`, which knows
+    /// the keys.
     node_index name_node(std::optional<node_index> behind);
     queue_index name_queue(std::optional<queue_index> behind);
     gang_index name_gang(std::optional<gang_index> behind);
     budget_index add_budget(std::optional<budget_index> behind);
-    /// The record named last is forgotten: the event that named it was refused.
+    /// Remove the record that was added last, because its event was refused.
     void forget_last_node();
     void forget_last_queue();
-    /// Forgets a gang that neither an object nor a member names; false when one does.
+    /// Removes a gang that neither an object nor a member names; false if one does.
     bool drop_if_unused(gang_index index);
 
     // ---- events --------------------------------------------------------------------------------
 
-    /// A node is new or changed. Pods bound before it was known are kept and charged to it. Of one
-    /// that is as it was nothing comes.
+    /// Adds or changes a node. Pods bound before the node was known are kept and charged to it. An
+    /// unchanged node is a no-op.
     /// O(constraint sets + kinds), and 4 bytes moved for each node behind it when it is new.
     event_result set_node(node_index index, node_type spec);
-    /// What can be seen to be wrong with a node by itself.
+    /// Checks a node by itself.
     [[nodiscard]] static event_result check(const node_type& spec) noexcept;
-    /// The node is gone; its pods stay charged until they are reported gone.
+    /// Removes a node; its pods stay charged until they are reported gone.
     event_result clear_node(node_index index);
 
-    /// A queue is new or changed, and is below `parent`, or below none. A parent that is not known
-    /// yet bounds nothing until it is. O(depth), and O(queues × depth) when what nodes those below
-    /// it may use changes.
+    /// Adds or changes a queue, below `parent` or at the root. An unknown parent has no limits
+    /// until it is known. O(depth), and O(queues × depth) if the nodes that the queues below may
+    /// use change.
     event_result set_queue(queue_index index, queue_type spec, std::optional<queue_index> parent);
-    /// What can be seen to be wrong with a queue by itself.
+    /// Checks a queue by itself.
     [[nodiscard]] static event_result check(const queue_type& spec) noexcept;
-    /// The queue is gone: its gangs wait, and the parent of those below it is not known.
+    /// Removes a queue: its gangs wait, and the queues below it have an unknown parent.
     event_result clear_queue(queue_index which);
 
-    /// A gang is new or changed. Members may have come before it. O(members).
+    /// Adds or changes a gang. Members may have come before it. O(members).
     event_result set_gang(gang_index index, gang<queue_index> spec);
-    /// What can be seen to be wrong with a tree for that gang's members.
+    /// Checks a tree against the members of the gang.
     [[nodiscard]] event_result check(gang_index which, const gang_tree& tree) const noexcept;
-    /// The group object is gone; members that are left wait for it.
+    /// Removes the group object; remaining members wait for it.
     event_result clear_gang(gang_index which);
-    /// The gang has done its work: every member on a node has succeeded, and its room is free.
+    /// Finishes a gang: every member on a node has succeeded, and its room is free.
     /// O(members).
     event_result finish_gang(gang_index which);
 
-    /// What can be seen to be wrong with a pod of that gang, or of one that is not known yet.
+    /// Checks a pod of the gang, or of a gang that is not known yet.
     [[nodiscard]] event_result check(std::optional<gang_index> gang,
                                      const pod_type& spec) const noexcept;
-    /// A pod is new, as observed; with `on` it is on that node, known or not. It comes right behind
-    /// that one in the order of keys; `migration_target` is the record of its migration's target in
+    /// Adds a pod, as observed; with `on` it is on that node, known or not. `behind`: the pod
+    /// before it in the order of keys; `migration_target`: the record of its migration's target in
     /// the gang. O(members), and O(nodes) for constraints that no pod had.
     event_result add_pod(pod_index& index, gang_index gang, const pod_type& spec,
                          std::optional<node_index> on, std::optional<pod_index> behind,
                          std::optional<pod_index> migration_target);
-    /// A pod changed, as observed; with `on` it is on that node, known or not. An assumed pod that
-    /// is seen without a node stays assumed. O(log constraint sets), and O(nodes) for constraints
-    /// that no pod had.
+    /// Changes a pod, as observed; with `on` it is on that node, known or not. An assumed pod that
+    /// is observed without a node stays assumed. O(log constraint sets), and O(nodes) for
+    /// constraints that no pod had.
     event_result change_pod(pod_index index, const pod_type& spec, std::optional<node_index> on);
-    /// The pod is gone. O(log pods), and 4 bytes moved for each member behind it.
+    /// Removes a pod. O(log pods), and 4 bytes moved for each member behind it.
     void remove_pod(pod_index index);
 
     /// Budgets for evictions may be reported before or after the pods that they cover.
     event_result set_budget(budget_index which, disruption_budget spec);
     void remove_budget(budget_index which);
 
-    // ---- what becomes of decisions -------------------------------------------------------------
+    // ---- outcomes of decisions -----------------------------------------------------------------
 
-    /// The bind of an assumed pod went through.
+    /// The bind of an assumed pod succeeded.
     event_result confirm_bound(pod_index pod);
-    /// The bind of an assumed pod failed, or a nominated pod is to come no more: it is pending
-    /// again and its room is free.
+    /// The bind of an assumed pod failed, or the nomination of a pod is withdrawn: the pod is
+    /// pending again and its room is free.
     event_result forget(pod_index pod);
     /// Marks a pod with a node as evicted. It is no longer a member, and keeps its room until it is
     /// reported gone or ended; other pods may be nominated to that room.
@@ -253,14 +252,14 @@ public:
 
     // ---- for the cycle -------------------------------------------------------------------------
 
-    /// The accounts, for a plan to write to: what it does not commit it takes back.
+    /// The accounts, for a plan to write to; the plan undoes what it does not commit.
     [[nodiscard]] ledger<width>& tentative() noexcept { return ledger_; }
-    /// Where the cycle keeps what it derived from this state.
+    /// What the cycle derived from this state and keeps with it.
     [[nodiscard]] attachment& derived() noexcept { return derived_; }
 
     /// A pod that a committed plan has already charged to `node` is assumed to be there.
     void assume(pod_index pod, node_index node);
-    /// The same for pods of one gang; `placed` gives pairs of pod and node.
+    /// The same for pods of one gang; `placed` holds pairs of pod and node.
     template<class Placements>
     void assume_members(gang_index gang, const Placements& placed);
     /// Pods of one gang that a committed plan has nominated already; `placed` gives pairs of pod
@@ -269,64 +268,63 @@ public:
     void nominate_members(gang_index gang, const Placements& placed);
     /// A pod that a committed plan has evicted already.
     void mark_evicted(pod_index pod);
-    /// Pods that a committed plan has moved already, as far as their nodes go; `moves` gives pairs
-    /// of pod and node.
+    /// Marks pods that a committed plan has moved; `moves` holds pairs of pod and new node.
     template<class Moves>
     void mark_migrating(const Moves& moves, std::optional<std::int64_t> until);
-    /// Pods that a committed plan placed start to run at that time, as far as is known.
+    /// Sets the start time of pods that a committed plan placed.
     template<class Placements>
     void started(const Placements& placed, std::int64_t now) noexcept;
 
-    /// Nominated members of the gang are assumed as soon as there is room for all of them now, on
-    /// their nodes and in their queue; false and nothing changed until then. O(members · log).
+    /// Assumes the nominated members of the gang if there is room for all of them now, on their
+    /// nodes and in their queue; otherwise returns false and changes nothing. O(members · log).
     [[nodiscard]] bool assume_nominated(gang_index which);
-    /// The gangs that have nominated members: of lower priority, newer, later in the order of keys
-    /// first. O(such gangs · log).
+    /// The gangs with nominated members, in ascending order of priority, then newest first, then in
+    /// descending order of keys. O(such gangs · log).
     [[nodiscard]] const std::vector<gang_index>& gangs_with_nominations();
-    /// The gang's nominations are given up: its members wait again.
+    /// Withdraws the nominations of the gang: its members wait again.
     void forget_nominations(gang_index which);
 
     /// No migration expires by then.
     [[nodiscard]] bool migrations_at_rest(std::int64_t now) const noexcept;
-    /// Pods that came for those that were moved are nominated where they are to come. Places of
-    /// which nothing can come any more are given up: their time is over, their node does not take
-    /// them, or the pod has succeeded. O(migrations · members of their gangs).
+    /// Nominates replacements of moved pods to the targets of their migrations. Gives up targets
+    /// that cannot be used any more: their time is over, their node does not admit them, or the pod
+    /// has succeeded. O(migrations · members of their gangs).
     void update_migrations(std::int64_t now);
 
-    /// Keeps room for a gang that waits: what is free to others is less by it. False and nothing
-    /// changed when a sum leaves int64. O(parts).
+    /// Reserves room for a waiting gang: other gangs see it as used. Returns false and changes
+    /// nothing if a sum leaves int64. O(parts).
     [[nodiscard]] bool reserve(reservation_type made);
     /// Removes all reservations and returns them. O(parts).
     [[nodiscard]] std::vector<reservation_type> lift_reservations();
-    /// The gang's reservation, if it has one, is no more; the state stays as it was otherwise.
+    /// Removes the reservation of the gang, if there is one.
     void drop_reservation(gang_index owner) noexcept;
-    /// The reservation at that place keeps nothing until it is resumed. O(parts).
+    /// Suspends the reservation: it reserves nothing until it is resumed. O(parts).
     void suspend_reservation(std::size_t at) noexcept;
     void resume_reservation(std::size_t at) noexcept;
-    /// So many more gangs have passed this one; negative = it is passed by none any more.
+    /// Adds `more` gangs that started ahead of this one; a negative number resets the count.
     void bypassed(gang_index which, std::int64_t more) noexcept;
 
-    /// Remembers what was answered last.
+    /// Stores the last answer to the gang.
     void answered(gang_index gang, const last_verdict& what) noexcept;
-    /// The gang is to be asked again.
+    /// Makes the next cycle ask the gang again.
     void recall(gang_index which) { mark_dirty(which); }
-    /// Calls `use(gang)` for every gang that something happened to since the last time, each once,
-    /// and forgets them. The record may have gone, or be another gang's by now.
+    /// Calls `use(gang)` once for every gang that changed since the last call, and clears the list.
+    /// The record may have gone, or be another gang's by now.
     template<class Use>
     void take_changed_gangs(const Use& use);
-    /// Calls `use(gang)` for every gang that something happened to since a cycle took them.
+    /// Calls `use(gang)` for every gang that changed since a cycle cleared the list.
     template<class Use>
     void for_each_changed_gang(const Use& use) const {
         for (const gang_index which : changed_gangs_)
             use(which);
     }
 
-    /// The gang is below its minima, since `now` unless it was seen so before, or says so itself.
+    /// Marks the gang as below its minima: since `now`, unless it was before or says so itself.
     void found_short(gang_index which, std::int64_t now);
     void found_whole(gang_index which) noexcept { gangs_[which.value()].short_since.reset(); }
     /// The gangs that were found below their minima, in the order of keys. O(such gangs · log).
     [[nodiscard]] std::vector<gang_index> short_gangs();
-    /// No gang's time is over by then, as the last cycle saw it.
+    /// True if no gang has been below its minima for too long by then, as of the last cycle.
     [[nodiscard]] bool stale_at_rest(std::int64_t now) const noexcept {
         return !stale_from_ || now < *stale_from_;
     }
@@ -337,16 +335,15 @@ public:
     [[nodiscard]] bool victims_at_rest(std::int64_t now) const noexcept {
         return seen_settled_ == settled_ && (!look_again_ || now < *look_again_);
     }
-    /// What evictions could do for waiting gangs was found; by time alone that may change at the
-    /// one that is named.
+    /// The preempt phase has run; time alone may change its outcome at `look_again`.
     void victims_seen(std::optional<std::int64_t> look_again) noexcept {
         seen_settled_ = settled_;
         look_again_ = look_again;
     }
 
-    /// Nothing that affects any answer happened since the last cycle that left nothing open.
+    /// True if no event affected any answer since the last cycle that left nothing open.
     [[nodiscard]] bool at_rest() const noexcept { return rested_at_ == changes_; }
-    /// A cycle ended; `nothing_open` when it answered everything within its budget.
+    /// Ends a cycle; `nothing_open`: it answered everything within its budget.
     void cycle_ended(bool nothing_open) noexcept {
         rested_at_ = nothing_open ? changes_ : ~std::uint64_t{0};
         ++cycles_;

@@ -92,15 +92,15 @@ public:
 
     // ---- nodes ---------------------------------------------------------------------------------
 
-    /// A node is new or changed. Pods bound before it was known are kept and charged to it. Of one
-    /// that is as it was nothing comes.
+    /// Adds or changes a node. Pods bound before the node was known are kept and charged to it. An
+    /// unchanged node is a no-op.
     /// O(constraint sets + kinds), and 4 bytes moved for each node behind it when it is new.
     event_result upsert_node(const node_key& key, node_type spec) {
         if (const event_result bad = store::check(spec); bad != event_result::applied)
             return bad;
         return store::set_node(name_node(key), std::move(spec));
     }
-    /// The node is gone; its pods stay charged until they are reported gone.
+    /// Removes a node; its pods stay charged until they are reported gone.
     event_result remove_node(const node_key& key) {
         const auto found = nodes_by_key_.find(key);
         return found == nodes_by_key_.end() ? event_result::unexpected
@@ -109,9 +109,9 @@ public:
 
     // ---- queues --------------------------------------------------------------------------------
 
-    /// A queue is new or changed, and is below `parent`, or below none. A parent that is not known
-    /// yet bounds nothing until it is. O(depth), and O(queues × depth) when what nodes those below
-    /// it may use changes.
+    /// Adds or changes a queue, below `parent` or at the root. An unknown parent has no limits
+    /// until it is known. O(depth), and O(queues × depth) if the nodes that the queues below may
+    /// use change.
     event_result upsert_queue(const queue_key& key, queue_type spec,
                               const std::optional<queue_key>& parent = std::nullopt) {
         if (const event_result bad = store::check(spec); bad != event_result::applied)
@@ -124,7 +124,7 @@ public:
             forget_queues_from(before);
         return done;
     }
-    /// The queue is gone: its gangs wait, and the parent of those below it is not known.
+    /// Removes a queue: its gangs wait, and the queues below it have an unknown parent.
     event_result remove_queue(const queue_key& key) {
         const auto found = queues_by_key_.find(key);
         return found == queues_by_key_.end() ? event_result::unexpected
@@ -133,7 +133,7 @@ public:
 
     // ---- gangs ---------------------------------------------------------------------------------
 
-    /// A gang is new or changed. Members may have come before it. O(members).
+    /// Adds or changes a gang. Members may have come before it. O(members).
     event_result upsert_gang(const gang_key& key, gang_type spec) {
         if (const auto found = gangs_by_key_.find(key); found != gangs_by_key_.end())
             if (const event_result bad = store::check(found->second, spec.tree);
@@ -147,7 +147,7 @@ public:
             forget_queues_from(before);
         return done;
     }
-    /// The group object is gone; members that are left wait for it.
+    /// Removes the group object; remaining members wait for it.
     event_result remove_gang(const gang_key& key) {
         const auto found = gangs_by_key_.find(key);
         if (found == gangs_by_key_.end())
@@ -158,7 +158,7 @@ public:
         return done;
     }
 
-    /// The gang has done its work: every member on a node has succeeded, and its room is free.
+    /// Finishes a gang: every member on a node has succeeded, and its room is free.
     /// O(members + log gangs).
     event_result finish_gang(const gang_key& key) {
         const auto found = gangs_by_key_.find(key);
@@ -173,8 +173,8 @@ public:
 
     // ---- pods ----------------------------------------------------------------------------------
 
-    /// A pod is new or changed, as observed; with `on` it is on that node, known or not. An assumed
-    /// pod that is seen without a node stays assumed. O(log pods + log constraint sets), and
+    /// Adds or changes a pod, as observed; with `on` it is on that node, known or not. An assumed
+    /// pod that is observed without a node stays assumed. O(log pods + log constraint sets), and
     /// O(nodes) for constraints that no pod had.
     event_result upsert_pod(const pod_key& key, const gang_key& gang, const pod_type& spec,
                             const std::optional<node_key>& on = std::nullopt) {
@@ -201,7 +201,7 @@ public:
         return done;
     }
 
-    /// The pod is gone. O(log pods), and 4 bytes moved for each member behind it.
+    /// Removes a pod. O(log pods), and 4 bytes moved for each member behind it.
     event_result remove_pod(const pod_key& key) {
         const auto found = pods_by_key_.find(key);
         if (found == pods_by_key_.end())
@@ -216,7 +216,7 @@ public:
         return event_result::applied;
     }
 
-    // ---- what becomes of decisions -------------------------------------------------------------
+    // ---- outcomes of decisions -----------------------------------------------------------------
 
     using store::evict;
     using store::expect;
@@ -225,12 +225,12 @@ public:
     using store::move;
     using store::nominate;
 
-    /// The bind of an assumed pod went through.
+    /// The bind of an assumed pod succeeded.
     event_result confirm_bound(const pod_key& key) {
         return with_pod(key, [&](pod_index pod) { return store::confirm_bound(pod); });
     }
-    /// The bind of an assumed pod failed, or a nominated pod is to come no more: it is pending
-    /// again and its room is free.
+    /// The bind of an assumed pod failed, or the nomination of a pod is withdrawn: the pod is
+    /// pending again and its room is free.
     event_result forget(const pod_key& key) {
         return with_pod(key, [&](pod_index pod) { return store::forget(pod); });
     }
