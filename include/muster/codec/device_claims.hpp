@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -63,9 +64,6 @@ inline constexpr std::size_t most_consumers = 256;
     if (claim.allocation && !claim.allocation->unsupported.empty())
         return "is allocated on nodes by a selector that is not understood (" +
                claim.allocation->unsupported.front() + ")";
-    if (claim.reserved_for.size() >= most_consumers && !is_reserved_for(claim, pod))
-        return "is reserved for " + std::to_string(claim.reserved_for.size()) +
-               " others (expected less than " + std::to_string(most_consumers) + ")";
     return {};
 }
 
@@ -84,10 +82,14 @@ inline constexpr std::size_t most_consumers = 256;
 
 } // namespace detail
 
+/// Reservations that the waiting pods before this one need, by claim.
+using claim_reservations = std::map<const resource_claim_object*, std::size_t>;
+
 /// Adds the effects of one ResourceClaim of a waiting pod: the nodes of the claim's allocation, or
-/// the reason why the pod must wait. O(log claims + consumers).
+/// the reason why the pod must wait. Counts the reservation that the pod needs. O(log claims +
+/// consumers).
 inline void plan_claim(const device_catalog& catalog, const pod_claim& entry, const pod_object& pod,
-                       device_writes writes, volume_effects& to) {
+                       device_writes writes, claim_reservations& reserved, volume_effects& to) {
     if (entry.needs_none)
         return;
     const auto wait = [&](const std::string& name, const std::string& why) {
@@ -108,6 +110,18 @@ inline void plan_claim(const device_catalog& catalog, const pod_claim& entry, co
     if (const std::string why = detail::why_unusable(claim, entry, pod); !why.empty()) {
         to.unusable = true;
         return wait(entry.claim, why);
+    }
+    if (!detail::is_reserved_for(claim, pod)) {
+        const std::size_t before = reserved[&claim]++;
+        if (claim.reserved_for.size() + before >= detail::most_consumers) {
+            to.unusable = true;
+            const std::string pods = before == 1 ? " waiting pod comes" : " waiting pods come";
+            return wait(
+                entry.claim,
+                "is reserved for " + std::to_string(claim.reserved_for.size()) + " others" +
+                    (before == 0 ? "" : ", and " + std::to_string(before) + pods + " first") +
+                    " (expected less than " + std::to_string(detail::most_consumers) + ")");
+        }
     }
     if (const std::string why = detail::what_lacks(claim, pod, writes); !why.empty())
         return wait(entry.claim, why);

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -51,9 +52,17 @@ public:
               volume_plan& into) && {
         pods_ = pods;
         into_ = &into;
+        std::vector<const pod_object*> claiming;
         for (const pod_object* const pod : pods)
-            if (waits(*pod))
-                plan_claims(*pod);
+            if (waits(*pod) && !pod->claims.empty())
+                claiming.push_back(pod);
+        // A claim has a limit of reservations: older pods get theirs first.
+        std::ranges::sort(claiming, {}, [](const pod_object* pod) {
+            return std::tuple(pod->metadata.created.value_or(std::numeric_limits<timestamp>::max()),
+                              pod->metadata.key);
+        });
+        for (const pod_object* const pod : claiming)
+            plan_claims(*pod);
         hold_users_of_agents();
         std::set<std::string> resources;
         for (const std::string& each : asked)
@@ -82,11 +91,9 @@ private:
     static bool waits(const pod_object& pod) { return is_there(pod) && pod.node.empty(); }
 
     void plan_claims(const pod_object& pod) {
-        if (pod.claims.empty())
-            return;
         volume_effects made;
         for (const pod_claim& each : pod.claims)
-            plan_claim(*catalog_, each, pod, writes_, made);
+            plan_claim(*catalog_, each, pod, writes_, reserved_, made);
         if (!(made == volume_effects{}))
             into_->pods[pod.metadata.key].add_devices(made);
     }
@@ -312,6 +319,7 @@ private:
     const device_catalog* catalog_;
     std::span<const node_object* const> nodes_;
     device_writes writes_;
+    claim_reservations reserved_;
     std::vector<node<1>> views_;
     std::map<std::string_view, std::size_t> by_name_;
     std::span<const pod_object* const> pods_;

@@ -167,6 +167,22 @@ TEST_CASE("a pod starts when its claim is or may be reserved for it") {
     CHECK(reserved(255, ", {resource: pods, name: a, uid: u-b}").placed.empty());
 }
 
+TEST_CASE("the pods that wait share the reservations that a claim has left") {
+    std::string others;
+    for (int at = 0; at < 255; ++at)
+        others += "{resource: pods, name: o" + std::to_string(at) + "}, ";
+    const std::string gpus =
+        claim("gpus", on_n2 + ", reservedFor: [" + others + "{resource: pods, name: b}]");
+    // One reservation is the pod's own.
+    CHECK(decide(nodes + user("a", by_name) + user("b", by_name) + gpus).placed == "b=n2 ");
+    const std::string one_left =
+        claim("gpus", on_n2 + ", reservedFor: [" + others.substr(0, others.size() - 2) + "]");
+    const auto made = decide(nodes + user("b", by_name) + user("a", by_name) + one_left);
+    CHECK(made.placed == "a=n2 ");
+    CHECK(made.waits == "resource claim gpus is reserved for 255 others, and 1 waiting pod comes "
+                        "first (expected less than 256); ");
+}
+
 TEST_CASE("a claim that is reserved for a PodGroup may be used by the pods of that group alone") {
     std::string others;
     for (int at = 0; at < 255; ++at)
