@@ -59,15 +59,24 @@ inline void tell_from_devices(const volume_plan& made, const device_objects& dev
                                [](const node_object& each) { return !each.of_agents.empty(); });
 }
 
+/// Pointers to the objects in the order of their keys, so that the order of an input's objects does
+/// not matter.
+template<class Object>
+[[nodiscard]] std::vector<const Object*> by_key(const std::vector<Object>& objects) {
+    std::vector<const Object*> sorted;
+    for (const Object& each : objects)
+        sorted.push_back(&each);
+    std::ranges::stable_sort(sorted, {}, [](const Object* each) { return each->metadata.key; });
+    return sorted;
+}
+
 /// Adds the effects of the pods' ResourceClaims and extended resources on the input's devices.
 inline void plan_devices(const manifests& objects, std::span<const pod_object* const> pods,
                          const std::set<std::string>& asked, volume_plan& into) {
     if (objects.devices.classes.empty() && !has_agents(objects) &&
         std::ranges::all_of(pods, [](const pod_object* each) { return each->claims.empty(); }))
         return;
-    std::vector<const node_object*> nodes;
-    for (const node_object& each : objects.nodes)
-        nodes.push_back(&each);
+    const std::vector<const node_object*> nodes = by_key(objects.nodes);
     const device_catalog catalog(objects.devices);
     device_planner(catalog, nodes, device_writes::assumed).plan(pods, asked, into);
 }
@@ -123,20 +132,22 @@ namespace detail {
             gang.count(objects.pods[member], order[at]->second.role_of(objects.pods[member]));
     }
 
-    std::vector<const node_object*> nodes;
-    for (const node_object& each : objects.nodes)
-        nodes.push_back(&each);
+    const std::vector<const node_object*> nodes = by_key(objects.nodes);
     std::vector<volume_user> users;
     for (std::size_t at = 0; at < objects.pods.size(); ++at)
         if (!objects.pods[at].volumes.empty())
             users.push_back({&objects.pods[at], rank.at(group_of[at]),
                              group_of[at]->second.role_of(objects.pods[at])});
+    std::ranges::sort(users, {}, [](const volume_user& of) {
+        return std::pair(of.pod->metadata.created.value_or(std::numeric_limits<timestamp>::max()),
+                         of.pod->metadata.key);
+    });
     const storage_catalog catalog(objects.storage);
     std::vector<const pod_object*> standing;
-    for (const pod_object& each : objects.pods)
-        if (!each.node.empty() && each.phase != pod_phase::succeeded &&
-            each.phase != pod_phase::failed)
-            standing.push_back(&each);
+    for (const pod_object* const each : by_key(objects.pods))
+        if (!each->node.empty() && each->phase != pod_phase::succeeded &&
+            each->phase != pod_phase::failed)
+            standing.push_back(each);
     volume_plan made = volume_planner(catalog, nodes, users, gangs, std::move(standing)).plan();
     detail::tell_assumed(made.assumed_claims, "the input holds no PersistentVolumeClaims", out);
     detail::tell_assumed(made.assumed_volumes, "the input holds no PersistentVolumes", out);
@@ -158,9 +169,7 @@ namespace detail {
 [[nodiscard]] inline volume_plan plan_volumes(const manifests& objects, diagnostics& out,
                                               const manifests* foreseen = nullptr) {
     volume_plan made = detail::plan_storage(objects, out);
-    std::vector<const pod_object*> pods;
-    for (const pod_object& each : objects.pods)
-        pods.push_back(&each);
+    const std::vector<const pod_object*> pods = detail::by_key(objects.pods);
     std::set<std::string> asked;
     if (foreseen)
         for (const pod_object& each : foreseen->pods)

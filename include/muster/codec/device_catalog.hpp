@@ -29,6 +29,8 @@ public:
             claims.emplace(each.metadata.key, &each);
         for (const resource_slice_object& each : objects.slices)
             slices.push_back(&each);
+        // The order of an input's objects does not matter.
+        std::ranges::stable_sort(slices, {}, [](const auto* each) { return each->metadata.key; });
         for (const device_class_object& each : objects.classes)
             add(each);
     }

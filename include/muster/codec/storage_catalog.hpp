@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <string_view>
@@ -36,6 +37,12 @@ public:
             capacities[each.storage_class].push_back(&each);
         for (const attachment_object& each : objects.attachments)
             attachments[each.driver].push_back(&each);
+        // The order of an input's objects does not matter.
+        const auto key = [](const auto* each) { return each->metadata.key; };
+        for (auto& each : capacities)
+            std::ranges::stable_sort(each.second, {}, key);
+        for (auto& each : attachments)
+            std::ranges::stable_sort(each.second, {}, key);
     }
     storage_catalog() = default;
 

@@ -241,6 +241,27 @@ TEST_CASE("a gang with room on every node starts if and only if its claims can b
         CHECK(started > 300);
 }
 
+TEST_CASE("the order of the objects of an input does not matter") {
+    muster::testing::random chance(muster::testing::random_seed() + 3);
+    const auto shuffle = [&](auto& list) {
+        for (std::size_t at = list.size(); at > 1; --at)
+            std::swap(list[at - 1], list[chance.below(at)]);
+    };
+    const auto cases = muster::testing::case_count(500);
+    for (std::uint64_t at = 0; at < cases; ++at) {
+        volume_world world =
+            random_world(chance, false, chance.between(1, 3), static_cast<making>(chance.below(4)));
+        const auto before = decide(world.objects);
+        shuffle(world.objects.nodes);
+        shuffle(world.objects.pods);
+        shuffle(world.objects.storage.volumes);
+        shuffle(world.objects.storage.claims);
+        shuffle(world.objects.storage.capacities);
+        CAPTURE(at);
+        REQUIRE(decide(world.objects) == before);
+    }
+}
+
 TEST_CASE("a gang starts beside one that never starts if and only if it starts alone") {
     muster::testing::random chance(muster::testing::random_seed() + 2);
     std::size_t started = 0;
