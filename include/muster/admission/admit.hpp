@@ -302,7 +302,7 @@ private:
             const held_as_placed<width> held(members_);
             std::int64_t left = std::max<std::int64_t>(0, steps - (outcome.steps - before));
             const std::int64_t rest = left;
-            if (outcome.kind != answer::never)
+            if (outcome.kind != answer::never && !detail::has_changing_terms(cluster, members_))
                 ever_by_search(
                     search_within_caps(cluster, certificate_scope::empty_cluster, trying, left),
                     outcome);

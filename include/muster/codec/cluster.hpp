@@ -170,6 +170,7 @@ template<std::size_t Width>
         terms.affinity.insert(terms.affinity.end(), from.near.begin(), from.near.end());
         terms.anti_affinity.insert(terms.anti_affinity.end(), from.apart.begin(), from.apart.end());
         spec.where.pods = std::move(terms);
+        spec.where.terms_may_change = true;
     }
     return known;
 }
@@ -196,6 +197,8 @@ template<std::size_t Width>
     if (volumes)
         unknown |= !detail::add_volumes(spec, *volumes, kinds);
     spec.where.unsupported = unknown || !object.unsupported.empty();
+    spec.where.tied_to_node =
+        !object.node.empty() && (!object.volumes.empty() || !object.claims.empty());
     spec.created = object.metadata.created.value_or(std::numeric_limits<timestamp>::max());
     spec.started = object.started ? object.started : object.scheduled;
     spec.phase = object.phase;

@@ -158,7 +158,7 @@ private:
                      }))
                 for (auto* const to : {&supply.on, &supply.not_of_node}) {
                     std::int64_t& bytes = (*to)[out_->nodes()[where.front()].name];
-                    bytes = saturate(int128{bytes} + smallest);
+                    bytes = std::min(saturate(int128{bytes} + smallest), largest_allocatable);
                 }
         }
         if (!elsewhere.empty() &&

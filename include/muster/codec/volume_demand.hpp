@@ -47,18 +47,20 @@ struct volume_demand {
            (volume.claim->uid.empty() || claim.uid.empty() || volume.claim->uid == claim.uid);
 }
 
-/// True if the volume can be bound to the claim, regardless of nodes: it is free or reserved for
-/// the claim, large enough, and has the claim's class, modes, labels and attributes class.
+/// True if the volume can be bound to the claim, regardless of nodes: it has the claim's class,
+/// volume mode and attributes class, is large enough, and is reserved for the claim or is free and
+/// has the claim's access modes and labels (kube-scheduler's FindMatchingVolume).
 [[nodiscard]] inline bool satisfies(const volume_object& volume, const volume_demand& claim,
                                     std::string_view storage_class) {
     const claim_request& asks = *claim.asks;
-    const bool free = volume.claim ? is_kept_for(volume, claim) : volume.available;
-    return free && volume.unsupported.empty() && !volume.metadata.terminating &&
+    const bool open = volume.claim
+                          ? is_kept_for(volume, claim)
+                          : volume.available && (volume.access & asks.access) == asks.access &&
+                                (!asks.labels || asks.labels->matches(volume.metadata.labels));
+    return open && volume.unsupported.empty() && !volume.metadata.terminating &&
            volume.storage_class == storage_class && volume.bytes >= asks.bytes &&
-           volume.block == asks.block && (volume.access & asks.access) == asks.access &&
-           volume.attributes_class == asks.attributes_class &&
-           (asks.volume.empty() || asks.volume == volume.metadata.key.name) &&
-           (!asks.labels || asks.labels->matches(volume.metadata.labels));
+           volume.block == asks.block && volume.attributes_class == asks.attributes_class &&
+           (asks.volume.empty() || asks.volume == volume.metadata.key.name);
 }
 
 /// Returns the volumes of a class that can be bound to the claim, in the order of

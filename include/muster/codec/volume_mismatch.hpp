@@ -45,16 +45,17 @@ namespace codec {
     const claim_request& asks = *claim.asks;
     for (const volume_object* const each : of_class) {
         const bool kept = each->claim && !is_kept_for(*each, claim);
-        const property first = kept                                              ? taken
-                               : !each->claim && !each->available                ? released
-                               : each->metadata.terminating                      ? deleted
-                               : each->bytes < asks.bytes                        ? size
-                               : (each->access & asks.access) != asks.access     ? access
-                               : each->block != asks.block                       ? mode
-                               : each->attributes_class != asks.attributes_class ? attributes
-                               : asks.labels && !asks.labels->matches(each->metadata.labels)
-                                   ? labels
-                                   : affinity;
+        const property first =
+            kept                                                          ? taken
+            : !each->claim && !each->available                            ? released
+            : each->metadata.terminating                                  ? deleted
+            : each->bytes < asks.bytes                                    ? size
+            : !each->claim && (each->access & asks.access) != asks.access ? access
+            : each->block != asks.block                                   ? mode
+            : each->attributes_class != asks.attributes_class             ? attributes
+            : !each->claim && asks.labels && !asks.labels->matches(each->metadata.labels)
+                ? labels
+                : affinity;
         ++counts[first];
     }
     const auto count = [&](property at, std::string_view one, std::string_view several) {

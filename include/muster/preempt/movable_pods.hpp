@@ -156,7 +156,8 @@ public:
 
 private:
     [[nodiscard]] bool may_move(pod_index pod) const {
-        return !cluster_->where(pod).value.held() && !detail::terms_bear_on(*cluster_, pod);
+        const constraints& where = cluster_->where(pod).value;
+        return !where.held() && !where.tied_to_node && !detail::terms_bear_on(*cluster_, pod);
     }
     [[nodiscard]] bool over_quota(gang_index which) const {
         const auto& queues = cluster_->accounts().queues();

@@ -166,6 +166,15 @@ template<class Traits>
     });
 }
 
+/// True if the terms of a waiting member on other pods may change: they prove no "never".
+template<class Traits>
+[[nodiscard]] bool has_changing_terms(const cluster_state<Traits>& cluster,
+                                      const gang_members<Traits::width>& members) {
+    return detail::any_of(members.classes, [&](const auto& each) {
+        return cluster.constraint_sets()[each.where].value.terms_may_change;
+    });
+}
+
 } // namespace detail
 
 /// Writes the problem of a gang down on these nodes alone, with its members confined to domains as

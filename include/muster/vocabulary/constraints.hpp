@@ -80,9 +80,14 @@ struct constraints {
     /// With `volume_not_ready`: no binding of the pod's claims makes all of its volumes usable. A
     /// claim must be replaced first, e.g. one that is being deleted.
     bool volume_unusable = false;
+    /// Consolidation does not move the pod: its volumes or devices may tie it to its node.
+    bool tied_to_node = false;
     /// Kinds of the request (bit = column) of which a node may come to have more while it stays as
     /// it is, such as free volumes. Too little of them never proves that the pod cannot ever start.
     std::uint64_t growing_kinds = 0;
+    /// The terms in `pods` may change while the pod stays as it is, such as those about volumes that
+    /// were assigned to other gangs. They never prove that the pod cannot ever start.
+    bool terms_may_change = false;
 
     /// No node can take the pod.
     [[nodiscard]] bool held() const noexcept { return unsupported || volume_not_ready; }

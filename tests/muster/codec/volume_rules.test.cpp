@@ -458,6 +458,18 @@ TEST_CASE("a claim with a reserved volume may get no other volume") {
               .placed == "p=b1 ");
 }
 
+TEST_CASE("a volume that names a claim serves it whatever the claim selects") {
+    const std::string kept =
+        ", storageClassName: local, claimRef: {namespace: default, name: data}" + on_node("b1");
+    CHECK(decide(nodes + local + pod("p", "data") +
+                 unbound("data", "local", "1Gi", ", selector: {matchLabels: {disk: ssd}}") +
+                 volume("kept", kept))
+              .placed == "p=b1 ");
+    CHECK(decide(nodes + local + pod("p", "data") + unbound("data", "local", "20Gi") +
+                 volume("kept", kept))
+              .placed.empty());
+}
+
 TEST_CASE("two members never get the same volume") {
     const std::string both = member("g-0", "d0", 2) + member("g-1", "d1", 2) +
                              unbound("d0", "local") + unbound("d1", "local");
@@ -503,6 +515,43 @@ TEST_CASE("if two gangs compete for one set of volumes, one starts whole and the
         CHECK(made.placed.size() == std::string("g0=a1 g1=a1 ").size());
         CHECK(made.placed.starts_with("g0="));
     }
+}
+
+TEST_CASE("volumes that another gang got never prove that a gang cannot ever start") {
+    std::string all;
+    for (const auto& [pod, claim] :
+         {std::pair("g1", "c3"), {"g2", "c4"}, {"h0", "c4"}, {"h1", "c5"}})
+        all += std::string("---\napiVersion: v1\nkind: Pod\nmetadata: {name: ") + pod +
+               ", labels: {pod-group.scheduling.sigs.k8s.io/name: " + pod[0] +
+               ", pod-group.scheduling.sigs.k8s.io/min-available: \"2\"}}\nspec:\n  "
+               "containers: [{name: c}]\n  volumes: [{name: v, persistentVolumeClaim: "
+               "{claimName: " +
+               claim + "}}]\n";
+    // The class makes volumes where no node is.
+    const std::string elsewhere =
+        storage_class("local", "csi.x",
+                      "volumeBindingMode: WaitForFirstConsumer\nallowedTopologies: "
+                      "[{matchLabelExpressions: [{key: "
+                      "topology.kubernetes.io/zone, values: [nowhere]}]}]\n");
+    const std::string at = ", storageClassName: local" + on_node("a1");
+    const auto made =
+        decide(nodes.substr(0, nodes.find("---", 4)) + elsewhere + all +
+               unbound("c3", "local", "3Gi") + unbound("c4", "local") + unbound("c5", "local") +
+               volume("v0", at, "", "2Gi") + volume("v1", at, "", "5Gi"));
+    CHECK(made.placed == "g1=a1 g2=a1 ");
+    CHECK(made.answers == std::vector{muster::answer::waiting});
+}
+
+TEST_CASE("a pod with a node and a volume is tied to its node") {
+    diagnostics out;
+    const auto documents =
+        read_documents("f", nodes + running("with", "data") + pod("waits", "data"), out);
+    const manifests objects = read_manifests(documents, {}, out);
+    REQUIRE(out.ok());
+    auto cluster = make_cluster<usual_kinds>(objects, {}, out);
+    for (const auto& [key, pod] : cluster.state.pod_keys())
+        CHECK(cluster.state.where(pod).value.tied_to_node == (key.name == "with"));
+    CHECK(cluster.state.pod_keys().size() == 2);
 }
 
 TEST_CASE("a claim restricts its pod to nodes where its class may provision volumes") {
@@ -770,6 +819,16 @@ TEST_CASE("free volumes are used beside the storage pool of a node") {
                               unbound("d0", "lvm", "8Gi") + unbound("d1", "lvm", "9Gi");
     CHECK(decide(nodes + lvm + mixed + volume("v", of_class + on_node("a1"), "", "8Gi")).placed ==
           "m0=a1 m1=a1 ");
+}
+
+TEST_CASE("a storage pool without a capacity counts as a finite amount beside free volumes") {
+    const std::string at_a1 = "kubernetes.io/hostname: a1";
+    CHECK(decide(nodes + tracking + storage_class("lvm", "csi.x") +
+                 capacity("k0", "lvm", at_a1, "capacity: 2Gi") +
+                 capacity("k1", "lvm", at_a1, "maximumVolumeSize: 3Gi") + member("m0", "d0", 2) +
+                 member("m1", "d1", 2) + unbound("d0", "lvm", "2Gi") + unbound("d1", "lvm", "1Gi") +
+                 volume("v", ", storageClassName: lvm" + on_node("a1"), "", "5Gi"))
+              .placed == "m0=a1 m1=a1 ");
 }
 
 TEST_CASE("a volume is not larger than the maximum volume size of its storage pool") {

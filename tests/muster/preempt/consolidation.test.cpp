@@ -93,6 +93,19 @@ TEST_CASE("a pod moves to another node so that a gang fits, and both stand in th
     CHECK(free_cpu(known, "b") == 2);
 }
 
+TEST_CASE("a pod that is tied to its node by its volumes stays") {
+    for (const char* tied : {"left", "right"}) {
+        cluster known = scattered();
+        cluster::pod_type stays = asking(3);
+        stays.where.tied_to_node = true;
+        stays.phase = pod_phase::running;
+        const bool is_left = tied == std::string("left");
+        ok(known.upsert_pod(tied + std::string("-0"), tied, stays, is_left ? "a" : "b"));
+        const cycle_result result = cycle(known, 1, moving());
+        CHECK(moves_of(known, result) == names{is_left ? "right-0>a" : "left-0>b"});
+    }
+}
+
 TEST_CASE("nobody else gets the place of a pod that moves") {
     cluster known = scattered();
     static_cast<void>(cycle(known, 1, moving()));
