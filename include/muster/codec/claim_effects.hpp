@@ -142,8 +142,9 @@ public:
             for (const std::size_t claim : claims)
                 if (!made.given[claim])
                     wait(demands[claim],
-                         why(claims) +
-                             (made.behind[claim] != 0 ? ", some of them for gangs before it" : ""));
+                         why(claims) + (made.behind[claim] != 0
+                                            ? ", some or all of which go to gangs before it"
+                                            : ""));
         return made;
     }
 
