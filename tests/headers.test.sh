@@ -16,7 +16,7 @@ fi
 
 # What saves most first. One that is not worth it any more costs time, nothing else.
 ahead=(
-    sim/run_stage codec/gang_reader cycle/engine kube/live_gangs sim/job_controller admission/admit
+    sim/run_stage codec/gang_reader cycle/cycle_context kube/live_gangs sim/job_controller admission/admit
     codec/group_objects problem/affinity_counts codec/job_reader codec/membership kube/arrived
     codec/reading_context cluster/state testing/api_server/registry codec/objects translate/writing
     translate/pod_draft cluster/cluster_state translate/gang_object codec/document translate/t9k_job

@@ -42,7 +42,7 @@ extern "C" {
                         budget, cycle_options, cycle_result&);                                     \
     template bool detail::make_room(cluster_state<__VA_ARGS__>&, std::int64_t,                     \
                                     const any_policy<__VA_ARGS__>&, budget, cycle_result&,         \
-                                    detail::cycle_context<__VA_ARGS__>&, bool);                           \
+                                    detail::cycle_context<__VA_ARGS__>&, bool);                    \
     template void start(cluster_state<__VA_ARGS__>&, gang_index, const any_policy<__VA_ARGS__>&,   \
                         budget, cycle_result&);                                                    \
     template void catch_up(cluster_state<__VA_ARGS__>&, const any_policy<__VA_ARGS__>&);           \

@@ -24,8 +24,8 @@ class eviction_memory {
     static constexpr std::size_t width = Traits::width;
 
 public:
-    /// Begins a phase with these rules and fair shares. `placeable_changed`: an event changed a gang
-    /// that has running members. Returns true if nothing happened since the last phase.
+    /// Begins a phase with these rules and fair shares. `placeable_changed`: an event changed a
+    /// gang that has running members. Returns true if nothing happened since the last phase.
     /// O(queues × width).
     template<class Victims, class Moves>
     [[nodiscard]] bool begin(const cluster_state<Traits>& cluster, const Victims& victims,

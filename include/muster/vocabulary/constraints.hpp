@@ -85,8 +85,8 @@ struct constraints {
     /// Kinds of the request (bit = column) of which a node may come to have more while it stays as
     /// it is, such as free volumes. Too little of them never proves that the pod cannot ever start.
     std::uint64_t growing_kinds = 0;
-    /// The terms in `pods` may change while the pod stays as it is, such as those about volumes that
-    /// were assigned to other gangs. They never prove that the pod cannot ever start.
+    /// The terms in `pods` may change while the pod stays as it is, such as those about volumes
+    /// that were assigned to other gangs. They never prove that the pod cannot ever start.
     bool terms_may_change = false;
 
     /// No node can take the pod.
