@@ -7,8 +7,8 @@
 ///    only declare, and the definitions are compiled once, in the library `muster::core` or in a
 ///    source that includes <muster/src.hpp>. Linking `muster::core` defines the macro; do not
 ///    define the macro for only some of the sources.
-/// Sources of the two modes do not link together: the symbol below is thread-local in the one mode
-/// and not in the other.
+/// Sources of the two modes do not link together: the symbol below is thread-local in one mode
+/// only.
 
 #ifdef MUSTER_SEPARATE_COMPILATION
 

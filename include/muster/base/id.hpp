@@ -10,8 +10,9 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// A dense index into the records of one state, one type per kind of record so that a node is
-/// never taken for a pod. Indexes of removed records are used again; across calls keep a `handle`.
+/// A dense index into the records of one state. Each kind of record has its own index type, so a
+/// node index does not convert to a pod index. Indices of removed records are reused: across
+/// events, keep a `handle`.
 template<class Tag>
 class index_of {
 public:
@@ -59,8 +60,8 @@ private:
     value_type value_ = none;
 };
 
-/// An index and the generation of what stood there: a handle of a removed record is found stale
-/// instead of naming the next one.
+/// An index and the generation of its record. After the record is removed the handle is stale, and
+/// does not refer to a new record at the same index.
 template<class Tag>
 struct handle {
     index_of<Tag> index;
@@ -81,10 +82,11 @@ using kind_id = index_of<struct kind_tag>;
 using vertex_index = index_of<struct vertex_tag>;
 /// An interned set of placement constraints.
 using constraint_index = index_of<struct constraint_tag>;
-/// An interned topology, and a domain of it.
+/// An interned topology.
 using topology_index = index_of<struct topology_tag>;
+/// A domain of a topology.
 using domain_index = index_of<struct domain_tag>;
-/// An interned request together with its placement constraints.
+/// An interned pair of a request and placement constraints.
 using shape_index = index_of<struct shape_tag>;
 
 } // namespace v0_1

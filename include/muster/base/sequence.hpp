@@ -14,9 +14,10 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// Moves `used` bytes to new room of `capacity` bytes; the old room is given back.
-// Inlined it makes g++ 12 -O3 warn of a use after the deletion, which is a subtraction of addresses
-// that g++ itself moved there.
+/// Copies `used` bytes to a new block of `capacity` bytes, frees the old block and returns the new
+/// one.
+// Not inlined: g++ 12 -O3 moves a subtraction of addresses behind the deletion, and then warns of a
+// use after free.
 [[nodiscard, gnu::noinline]] inline void* moved_to(std::size_t capacity, void* from,
                                                    std::size_t used) {
     void* to = ::operator new(capacity);
@@ -26,12 +27,12 @@ namespace detail {
     return to;
 }
 
-/// What `std::vector` does, of which a compiler has a tenth to read, make and optimise: its
-/// iterators are pointers, it has no allocator, and elements that are bytes grow by one function
-/// for all types. The decisions keep some hundred kinds of lists to themselves, so that this is a
-/// third of what every program that includes them compiles. What callers give and get are vectors.
+/// A vector that instantiates a tenth of the code of `std::vector`: its iterators are pointers, it
+/// has no allocator, and one function reallocates all trivially copyable types. The core has about
+/// a hundred types of lists, so lists are a third of what a program that includes it compiles.
+/// Public functions accept and return `std::vector`.
 ///
-/// Complexities, invalidation and what may alias are those of `std::vector`; `T` moves without
+/// Complexity, invalidation and aliasing are as for `std::vector`. Precondition: `T` moves without
 /// throwing.
 template<class T>
 class sequence {
@@ -91,7 +92,7 @@ public:
         if (count > capacity())
             grow(count);
     }
-    /// Keeps its room.
+    /// Keeps the capacity.
     void clear() noexcept { cut(first_); }
     template<class... Arguments>
     T& emplace_back(Arguments&&... arguments) {
@@ -123,7 +124,7 @@ public:
         clear();
         resize(count, kept);
     }
-    /// Of no part of this one.
+    /// Precondition: the range is not part of this sequence.
     template<std::input_iterator Iterator>
     void assign(Iterator from, Iterator to) {
         clear();
@@ -135,7 +136,7 @@ public:
         std::rotate(first_ + at, last_ - 1, last_);
         return first_ + at;
     }
-    /// Of no part of this one.
+    /// Precondition: the range is not part of this sequence.
     template<std::input_iterator Iterator>
     T* insert(const T* before, Iterator from, Iterator to) {
         const std::ptrdiff_t at = before - first_;
@@ -163,7 +164,7 @@ public:
         return std::equal(left.first_, left.last_, right.first_, right.last_);
     }
 
-    /// Elements taken out.
+    /// Returns the number of elements erased.
     template<class Predicate>
     friend std::size_t erase_if(sequence& from, Predicate which) {
         T* const kept = std::remove_if(from.first_, from.last_, which);

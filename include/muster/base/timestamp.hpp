@@ -11,7 +11,7 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// The number that `count` decimal digits at `at` make, or nothing.
+/// Returns the number in the `count` decimal digits at `at`; nullopt if there are not so many.
 [[nodiscard]] constexpr std::optional<int> digits_at(std::string_view text, std::size_t at,
                                                      std::size_t count) {
     if (at + count > text.size())
@@ -25,8 +25,8 @@ namespace detail {
     return number;
 }
 
-/// Days from 1970-01-01 in the Gregorian calendar, for years from 0 on. Years begin in March here,
-/// so that the leap day is the last.
+/// Returns the days since 1970-01-01 in the Gregorian calendar, for years from 0 on. Years begin in
+/// March here, so that the leap day is the last.
 [[nodiscard]] constexpr std::int64_t days_from_civil(int year, int month, int day) {
     const std::int64_t march_year = month > 2 ? year : year - 1;
     const std::int64_t era = (march_year >= 0 ? march_year : march_year - 399) / 400;
@@ -43,7 +43,7 @@ namespace detail {
     return month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31;
 }
 
-/// The seconds east of UTC that `Z` or `+hh:mm` say; nothing when it is neither.
+/// Returns the seconds east of UTC of `Z` or `+hh:mm`; nullopt for any other text.
 [[nodiscard]] constexpr std::optional<std::int64_t> zone_offset(std::string_view zone) {
     if (zone == "Z")
         return 0;
@@ -64,10 +64,10 @@ inline void append_padded(std::string& to, std::int64_t number, std::size_t digi
 
 } // namespace detail
 
-/// Nanoseconds since 1970-01-01T00:00:00Z of an RFC 3339 time as Kubernetes writes it, such as
-/// 2023-12-17T13:48:16Z, with any number of fractional digits (those beyond nanoseconds are cut
-/// off) and any offset. Nothing when the text is not exactly such a time (lower case t and z, leap
-/// seconds and missing parts are not), or lies outside the years 1678 to 2261, which int64 carries.
+/// Returns the nanoseconds since 1970-01-01T00:00:00Z of an RFC 3339 time as Kubernetes writes it,
+/// such as 2023-12-17T13:48:16Z. Any offset is accepted, and any number of fractional digits; those
+/// beyond nanoseconds are cut off. Returns nullopt for other text (lower case t or z, leap seconds,
+/// missing parts), and for years outside 1678 to 2261, which int64 cannot hold.
 [[nodiscard]] constexpr std::optional<std::int64_t> parse_timestamp(std::string_view text) {
     const auto year = detail::digits_at(text, 0, 4);
     const auto month = detail::digits_at(text, 5, 2);
@@ -102,7 +102,7 @@ inline void append_padded(std::string& to, std::int64_t number, std::size_t digi
     return seconds * second_in_ns + fraction;
 }
 
-/// The time in RFC 3339, in UTC, with as many decimals as it has.
+/// Returns the time, nanoseconds since 1970, in RFC 3339 and UTC, without trailing zeros.
 [[nodiscard]] inline std::string time_text(std::int64_t time) {
     constexpr std::int64_t second = 1'000'000'000;
     constexpr std::int64_t day = 86'400;

@@ -32,7 +32,7 @@ event_result cluster_state<Traits>::move(pod_index pod, node_index to,
     }
     erase_place(place);
     const event_result stays = stay(pod);
-    MUSTER_ASSERT(stays == event_result::applied, "it was told to go a moment ago");
+    MUSTER_ASSERT(stays == event_result::applied, "the pod was evicted a moment ago");
     static_cast<void>(stays);
     return event_result::out_of_range;
 }

@@ -37,11 +37,11 @@ public:
             ++rows_[last_].users;
             return constraint_index{last_};
         }
-        const auto cluster = index_.find(value);
-        if (cluster != index_.end()) {
-            last_ = cluster->second.value();
+        const auto found = index_.find(value);
+        if (found != index_.end()) {
+            last_ = found->second.value();
             ++rows_[last_].users;
-            return cluster->second;
+            return found->second;
         }
         std::size_t slot = rows_.size();
         if (unused_.empty()) {

@@ -388,7 +388,7 @@ private:
         return done;
     }
 
-    // ---- places promised for keys of which there is no pod -------------------------------------
+    // ---- migration targets for keys of which there is no pod -----------------------------------
 
     void note_migration(pod_key key, pod_index place) {
         erase_if(migrations_by_key_,

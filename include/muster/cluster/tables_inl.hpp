@@ -128,7 +128,7 @@ MUSTER_DEFINED_ONCE void pod_population::remove_pod(label_set_index labels,
     identity& at = identities_[which.value()];
     if (--at.pods > 0)
         return;
-    MUSTER_ASSERT(at.counts.empty(), "pods are gone after they stand nowhere");
+    MUSTER_ASSERT(at.counts.empty(), "a pod is removed after it left its node");
     while (!at.matched.empty())
         part(which, at.matched.back().selector);
     at = {};

@@ -182,7 +182,8 @@ public:
 
     /// Commits: the ledger stays as it is, the journal is empty again.
     void commit() noexcept {
-        MUSTER_ASSERT(!assumes_released(), "what is placed where others still stand is nominated");
+        MUSTER_ASSERT(!assumes_released(),
+                      "placements in room that is still occupied are nominated");
         forget_journal();
     }
 
@@ -191,7 +192,7 @@ public:
     void commit_nominated() noexcept {
         MUSTER_ASSERT(
             detail::none_of(journal_, [](const entry& each) { return each.what == step::kept; }),
-            "beside what was kept nothing stands for good");
+            "placements made next to kept room are only rolled back");
         std::size_t first = 0;
         for (; first < journal_.size() && undo_look(journal_[first]); ++first) {
         }

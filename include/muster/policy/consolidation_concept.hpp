@@ -14,7 +14,7 @@ inline namespace v0_1 {
 /// victim rule is: gangs of lower levels are moved first where that takes no more moves, and of
 /// gangs that keep their minima (`only_surplus`) or go whole or not at all (`only_whole`), members
 /// beyond the minima move, or none. `rule.kept_until(now)` is when the place of a pod that is
-/// told to move at `now` is given up; absent = never.
+/// moved at `now` is given up; absent = never.
 template<class Rule>
 concept consolidation_rule = victim_rule<Rule> && requires(const Rule rule, std::int64_t now) {
     { rule.kept_until(now) }

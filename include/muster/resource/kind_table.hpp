@@ -13,12 +13,11 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// The widest amount vector there is; a cluster that names more kinds is an input error.
+/// The maximum width of amount vectors. A cluster that names more kinds is an input error.
 inline constexpr std::size_t max_kinds = 32;
 
-/// Names of resource kinds and their columns. An object that the caller owns, never a global:
-/// two clusters in one program have two tables. Columns are given in the order of interning and
-/// never show in any output. O(kinds) per lookup, with at most 32 of them.
+/// Maps names of resource kinds to columns. Each cluster in a program has its own table. Columns
+/// are numbered in the order of interning and never appear in output. A lookup is O(kinds).
 class kind_table {
 public:
     /// The kind's column, new or old; nothing when the table is full.

@@ -11,8 +11,8 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Ceilings per resource kind, absent = unlimited; a ceiling of 0 is a ceiling. The other meaning
-/// of "absent" is `resources`, and neither converts to the other.
+/// Ceilings per resource kind, absent = unlimited; a ceiling of 0 is a ceiling. (In `resources`
+/// absent means 0; neither type converts to the other.)
 template<std::size_t Width>
 class limits {
     static_assert(Width <= 64, "one bit per kind says whether it is limited");
@@ -37,8 +37,8 @@ public:
         return limited(kind) ? std::optional(ceilings_[kind]) : std::nullopt;
     }
 
-    /// True when `used` stays at or under every ceiling. A kind that `request` does not ask for is
-    /// not checked. O(width).
+    /// True if `used + request` is at or below every ceiling. Kinds that are not requested are not
+    /// checked. O(width).
     [[nodiscard]] constexpr bool admits(const resources<Width>& used,
                                         const resources<Width>& request) const noexcept {
         for (std::size_t column = 0; column < Width; ++column) {

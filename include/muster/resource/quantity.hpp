@@ -14,28 +14,28 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// How a quantity is spelled: `12M`, `12e6` or `12Mi`. It never changes the value.
+/// How a quantity is written: `12M`, `12e6` or `12Mi`.
 enum class quantity_format : std::uint8_t { decimal_si, decimal_exponent, binary_si };
 
 /// What an int64 amount counts: whole units, or thousandths of one.
 enum class quantity_scale : std::uint8_t { units, milli };
 
-/// An exact Kubernetes `resource.Quantity`: any decimal number that is a whole number of
-/// billionths, and the format it is written in. Equal when the values are, whatever the formats.
-/// Holds at most the significant digits of the text it was read from; a power of ten costs nothing.
+/// An exact Kubernetes `resource.Quantity`: a whole number of billionths, and the format in which
+/// it is written. Quantities compare by value, whatever their formats. Stores significant digits
+/// only, so a power of ten needs no memory.
 class quantity {
 public:
     /// Zero.
     quantity() = default;
 
-    /// The amount exactly. O(1).
+    /// The exact amount. O(1).
     quantity(std::int64_t amount, quantity_scale scale, quantity_format format)
         : quantity(amount < 0, magnitude_text(amount), scale == quantity_scale::milli ? -3 : 0,
                    format) {}
 
-    /// `digits` times ten to the `exponent`, negated if `negative`. `digits` holds only '0' to '9'
-    /// (none is zero), the exponent's magnitude is below 2^62. What is finer than a billionth is
-    /// rounded away from zero, so that nothing but zero becomes zero. O(digits).
+    /// `digits` times ten to the `exponent`, negated if `negative`. Parts finer than a billionth
+    /// are rounded away from zero, so that only zero becomes zero. Preconditions: `digits` has only
+    /// '0' to '9' (empty = zero); the exponent's magnitude is below 2^62. O(digits).
     quantity(bool negative, std::string digits, std::int64_t exponent, quantity_format format)
         : digits_(std::move(digits)), exponent_(exponent), negative_(negative), format_(format) {
         strip_zeros();
@@ -55,20 +55,20 @@ public:
     /// -1, 0 or 1.
     [[nodiscard]] int sign() const noexcept { return is_zero() ? 0 : negative_ ? -1 : 1; }
 
-    /// Thousandths, rounded away from zero; held at the end of int64 if beyond it. For requests:
-    /// what is not zero never becomes zero. O(1), as all that follow.
+    /// Returns thousandths, rounded away from zero and clamped to int64. For requests: only zero
+    /// becomes zero. O(1), as are the conversions below.
     [[nodiscard]] std::int64_t milli_up() const noexcept { return saturate(rounded(3, true)); }
 
-    /// Thousandths, rounded toward zero; held at the end of int64 if beyond it. For capacities.
+    /// Returns thousandths, rounded toward zero and clamped to int64. For capacities.
     [[nodiscard]] std::int64_t milli_down() const noexcept { return saturate(rounded(3, false)); }
 
-    /// Whole units, rounded away from zero; held at the end of int64 if beyond it. For requests.
+    /// Returns whole units, rounded away from zero and clamped to int64. For requests.
     [[nodiscard]] std::int64_t units_up() const noexcept { return saturate(rounded(0, true)); }
 
-    /// Whole units, rounded toward zero; held at the end of int64 if beyond it. For capacities.
+    /// Returns whole units, rounded toward zero and clamped to int64. For capacities.
     [[nodiscard]] std::int64_t units_down() const noexcept { return saturate(rounded(0, false)); }
 
-    /// As milli_up(), or nothing if that is not an int64.
+    /// Like milli_up(), but nullopt if the value does not fit int64.
     [[nodiscard]] std::optional<std::int64_t> exact_milli() const noexcept {
         const auto wide = rounded(3, true);
         if (saturate(wide) != wide)
@@ -76,10 +76,10 @@ public:
         return static_cast<std::int64_t>(wide);
     }
 
-    /// The canonical text: no fraction and the largest suffix or exponent that leaves an integer.
-    /// A binary quantity below 1024 or with a fraction prints in decimal. Beyond the largest suffix
-    /// zeros are written out: at most two more than the text held that it was read from.
-    /// parse_quantity() reads it back to the same value. O(digits).
+    /// Returns the canonical text: no fraction, and the largest suffix or exponent that leaves an
+    /// integer. A binary quantity below 1024 or with a fraction is written in decimal. Beyond the
+    /// largest suffix zeros are written out: at most two more than in the text that was parsed.
+    /// parse_quantity() restores the same value. O(digits).
     [[nodiscard]] std::string to_text() const {
         if (is_zero())
             return "0";
@@ -100,7 +100,7 @@ public:
 private:
     static constexpr std::int64_t finest_exponent = -9;
     static constexpr std::int64_t largest_suffix_exponent = 18;
-    /// The last multiple of three that can be read back from text.
+    /// The largest multiple of three that parse_quantity() accepts as an exponent.
     static constexpr std::int64_t largest_written_exponent = 2147483646;
 
     static std::string magnitude_text(std::int64_t amount) {
@@ -108,7 +108,7 @@ private:
         return std::to_string(amount < 0 ? 0 - magnitude : magnitude);
     }
 
-    /// Digits in front of the decimal point; negative for a value that starts behind it.
+    /// Digits before the decimal point; negative if zeros follow the point first.
     std::int64_t whole_digits() const noexcept {
         return static_cast<std::int64_t>(digits_.size()) + exponent_;
     }
@@ -120,7 +120,7 @@ private:
         return lhs.digits_.compare(rhs.digits_) <=> 0;
     }
 
-    /// One spelling per value: the first and the last digit are not zero.
+    /// Normalizes: the first and the last digit are not zero.
     void strip_zeros() {
         const auto last = digits_.find_last_not_of('0');
         if (last == std::string::npos) {
@@ -132,7 +132,7 @@ private:
         digits_.erase(0, digits_.find_first_not_of('0'));
     }
 
-    /// Expects stripped digits, so something other than zero is always cut off.
+    /// Precondition: the digits are stripped, so the part that is cut off is not zero.
     void round_up_to_finest() {
         const auto kept = whole_digits() - finest_exponent;
         digits_.erase(kept > 0 ? static_cast<std::size_t>(kept) : 0);
@@ -148,7 +148,8 @@ private:
         }
     }
 
-    /// The value times ten to the `shift` as an integer; exact or beyond int64.
+    /// Returns the value times ten to the `shift`, as an integer: exact if it fits int64, else any
+    /// value beyond int64.
     int128 rounded(int shift, bool away_from_zero) const noexcept {
         // Every number of 20 digits is beyond int64.
         constexpr std::int64_t enough = 20;
@@ -207,7 +208,7 @@ private:
     quantity_format format_ = quantity_format::decimal_si;
 };
 
-/// The canonical text of an amount: 600000000 units in decimal_si print `600M`.
+/// Returns the canonical text of an amount: `600M` for 600000000 units in decimal_si.
 [[nodiscard]] inline std::string quantity_text(std::int64_t amount, quantity_scale scale,
                                                quantity_format format) {
     return quantity{amount, scale, format}.to_text();

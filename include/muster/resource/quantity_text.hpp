@@ -20,7 +20,7 @@ inline namespace v0_1 {
 
 enum class quantity_errc : std::uint8_t { empty, no_digits, unknown_suffix, exponent_out_of_range };
 
-/// Why a text is no quantity, and the byte where the trouble starts.
+/// Why a text is not a quantity, and the offset of the first wrong byte.
 struct quantity_error {
     quantity_errc code;
     std::size_t offset;
@@ -45,7 +45,7 @@ struct quantity_error {
 
 namespace quantity_detail {
 
-/// The unsigned number in front of the suffix, without the zeros that say nothing.
+/// The unsigned number before the suffix, without leading and trailing zeros.
 struct number_text {
     std::string_view whole;
     std::string_view fraction;
@@ -54,13 +54,13 @@ struct number_text {
 
 struct suffix {
     quantity_format format;
-    /// Of two for binary_si, else of ten.
+    /// The base is 2 for binary_si, else 10.
     int exponent;
 };
 
 inline constexpr std::string_view digit_bytes = "0123456789";
 
-/// The longest prefix of decimal digits, which is cut off `rest`.
+/// Returns the longest prefix of decimal digits and removes it from `rest`.
 [[nodiscard]] constexpr std::string_view take_digits(std::string_view& rest) noexcept {
     const auto digits = rest.substr(0, rest.find_first_not_of(digit_bytes));
     rest.remove_prefix(digits.size());
@@ -80,7 +80,7 @@ inline constexpr std::string_view digit_bytes = "0123456789";
     return number;
 }
 
-/// Meaning of the text behind a number; an error's offset counts from its start. A lone `E` is the
+/// Parses the text after a number. An error's offset is relative to this text. `E` alone is the
 /// suffix, `E` with digits an exponent. O(text).
 [[nodiscard]] inline result<suffix, quantity_error> parse_suffix(std::string_view text) noexcept {
     constexpr std::string_view decimal_letters = "num kMGTPE";
@@ -117,8 +117,8 @@ inline constexpr std::string_view digit_bytes = "0123456789";
     return suffix{quantity_format::decimal_exponent, exponent};
 }
 
-/// The API server takes a number without digits for zero only where the suffix is neither too
-/// large nor too fine for its int64 arithmetic, and refuses `Ei` and `e-10`; so do we.
+/// True if a number with this suffix must have digits. As in the API server, a number without
+/// digits is zero only if its suffix fits int64 arithmetic: `Ei` and `e-10` are rejected.
 [[nodiscard]] constexpr bool needs_digits(const suffix& unit) noexcept {
     return unit.format == quantity_format::binary_si ? unit.exponent >= 50 : unit.exponent < -9;
 }
@@ -153,7 +153,7 @@ inline constexpr int128 binary_cap = std::numeric_limits<std::int64_t>::max() * 
     return sum < binary_cap ? sum : binary_cap;
 }
 
-/// Decimal digits of a value that is not negative.
+/// Returns the decimal digits of a value that is not negative; zero has none.
 [[nodiscard]] inline std::string wide_text(int128 value) {
     std::array<char, 39> text;
     auto first = text.size();
@@ -164,12 +164,11 @@ inline constexpr int128 binary_cap = std::numeric_limits<std::int64_t>::max() * 
 
 } // namespace quantity_detail
 
-/// Reads a Kubernetes quantity exactly: an optional sign, digits around an optional point, and a
-/// suffix; no white space. A number without any digit is zero (`Ki`, `.`, `-`). What is finer than
-/// a billionth is rounded away from zero. With a binary suffix the magnitude is held at 2^63 - 1,
-/// and the format is decimal_si between zero and one; decimal forms have no bound but that the
-/// exponent is an int32. O(text) time, and memory for the significant digits only, whatever the
-/// exponent.
+/// Parses a Kubernetes quantity exactly: an optional sign, digits around an optional point, and a
+/// suffix; no white space. A number without digits is zero (`Ki`, `.`, `-`). Parts finer than a
+/// billionth are rounded away from zero. With a binary suffix the magnitude is clamped to 2^63 - 1,
+/// and the format is decimal_si between zero and one. Decimal forms are unbounded, but the exponent
+/// must fit int32. O(text) time; memory for the significant digits only.
 [[nodiscard]] inline result<quantity, quantity_error> parse_quantity(std::string_view text) {
     using namespace quantity_detail;
     if (text.empty())

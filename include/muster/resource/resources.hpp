@@ -11,13 +11,13 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Allocatable amounts beyond this are input errors: placement keys weigh columns by powers of two
-/// and stay within int64.
+/// Allocatable amounts above this are input errors: placement keys weigh columns by powers of two
+/// and must fit int64.
 inline constexpr std::int64_t largest_allocatable = std::int64_t{1} << 57;
 
-/// Amounts per resource kind, dense, absent = 0. cpu is in thousandths, everything else in units
-/// (bytes, devices, pods). A column's meaning is the kind table's; the width is fixed when the
-/// program is built. Vectors are only partially ordered, so there is no `<`.
+/// Amounts per resource kind, dense, absent = 0. CPU is in thousandths, everything else in units
+/// (bytes, devices, pods). The kind table says what a column means. Amounts are only partially
+/// ordered: compare them by `fits` or `dominates`; `<` is lexicographic, for sorting.
 template<std::size_t Width>
 class resources {
 public:
@@ -36,8 +36,8 @@ public:
         return amounts_[column];
     }
 
-    /// Sums, differences and multiples of each amount. Precondition: no amount leaves int64; where
-    /// one may, use `checked_add`, `checked_subtract`, `checked_multiply` or `saturating_add`.
+    /// Arithmetic on each amount. Precondition: no amount overflows; where one may, use
+    /// `checked_add`, `checked_subtract`, `checked_multiply` or `saturating_add`.
     constexpr resources& operator+=(const resources& by) noexcept {
         for (std::size_t column = 0; column < Width; ++column)
             amounts_[column] += by[column];
@@ -74,8 +74,8 @@ private:
     std::array<std::int64_t, Width> amounts_{};
 };
 
-/// True when `request` can be taken from `free`. What is not asked for is never short, not even
-/// where free is negative. O(width).
+/// True if `free` has what is requested. A kind that is not requested is never short, not even if
+/// its free amount is negative. O(width).
 template<std::size_t Width>
 [[nodiscard]] constexpr bool fits(const resources<Width>& request,
                                   const resources<Width>& free) noexcept {
@@ -85,7 +85,7 @@ template<std::size_t Width>
     return ok;
 }
 
-/// Every amount of `lhs` is at least that of `rhs`. O(width).
+/// True if every amount of `lhs` is at least that of `rhs`. O(width).
 template<std::size_t Width>
 [[nodiscard]] constexpr bool dominates(const resources<Width>& lhs,
                                        const resources<Width>& rhs) noexcept {
@@ -95,7 +95,7 @@ template<std::size_t Width>
     return ok;
 }
 
-/// lhs + rhs into `out`; false, with `out` unspecified, when a column overflows.
+/// Stores lhs + rhs in `out`. Returns false, with `out` unspecified, if a column overflows.
 template<std::size_t Width>
 [[nodiscard]] constexpr bool checked_add(const resources<Width>& lhs, const resources<Width>& rhs,
                                          resources<Width>& out) noexcept {
@@ -105,7 +105,7 @@ template<std::size_t Width>
     return ok;
 }
 
-/// lhs - rhs into `out`; false, with `out` unspecified, when a column overflows.
+/// Stores lhs - rhs in `out`. Returns false, with `out` unspecified, if a column overflows.
 template<std::size_t Width>
 [[nodiscard]] constexpr bool checked_subtract(const resources<Width>& lhs,
                                               const resources<Width>& rhs,
@@ -116,7 +116,7 @@ template<std::size_t Width>
     return ok;
 }
 
-/// `of` times `by` into `out`; false, with `out` unspecified, when a column overflows. O(width).
+/// Stores `of` times `by` in `out`. Returns false, with `out` unspecified, if a column overflows.
 template<std::size_t Width>
 [[nodiscard]] constexpr bool checked_multiply(const resources<Width>& of, std::int64_t by,
                                               resources<Width>& out) noexcept {
@@ -126,7 +126,7 @@ template<std::size_t Width>
     return ok;
 }
 
-/// The sum of each amount, or the bound of int64 that it would pass. O(width).
+/// Returns lhs + rhs, each amount clamped to int64. O(width).
 template<std::size_t Width>
 [[nodiscard]] constexpr resources<Width> saturating_add(resources<Width> lhs,
                                                         const resources<Width>& rhs) noexcept {
@@ -135,7 +135,7 @@ template<std::size_t Width>
     return lhs;
 }
 
-/// Of each amount the lesser. O(width).
+/// Returns the lesser of each amount. O(width).
 template<std::size_t Width>
 [[nodiscard]] constexpr resources<Width> lesser(resources<Width> lhs,
                                                 const resources<Width>& rhs) noexcept {
@@ -144,7 +144,7 @@ template<std::size_t Width>
     return lhs;
 }
 
-/// Of each amount the greater. O(width).
+/// Returns the greater of each amount. O(width).
 template<std::size_t Width>
 [[nodiscard]] constexpr resources<Width> greater(resources<Width> lhs,
                                                  const resources<Width>& rhs) noexcept {
@@ -153,15 +153,14 @@ template<std::size_t Width>
     return lhs;
 }
 
-/// By how much each amount of `of` is above that of `over`, at least 0. Precondition: no difference
-/// leaves int64. O(width).
+/// Returns max(of - over, 0) for each amount. Precondition: no difference overflows. O(width).
 template<std::size_t Width>
 [[nodiscard]] constexpr resources<Width> excess(const resources<Width>& of,
                                                 const resources<Width>& over) noexcept {
     return greater(of - over, resources<Width>{});
 }
 
-/// How many equal requests fit into `free`, at most `most`. O(width).
+/// Returns how many equal requests fit into `free`, at most `most`. O(width).
 template<std::size_t Width>
 [[nodiscard]] constexpr std::int64_t fit_count(const resources<Width>& request,
                                                const resources<Width>& free,
@@ -171,9 +170,9 @@ template<std::size_t Width>
             continue;
         if (free[column] < request[column])
             return 0;
-        // A product costs less than a quotient, and mostly one kind alone is short.
-        std::int64_t asked = 0;
-        if (__builtin_mul_overflow(request[column], most, &asked) || asked > free[column])
+        // A product costs less than a quotient, and usually only one kind is short.
+        std::int64_t total = 0;
+        if (__builtin_mul_overflow(request[column], most, &total) || total > free[column])
             most = free[column] / request[column];
     }
     return most;

@@ -13,9 +13,9 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// An exact fraction used/total of non-negative amounts, compared by cross-multiplication. With a
-/// total of 0 it is 0 when nothing is used and above every other share when something is. A total
-/// may be a sum over a cluster times a weight: up to 2^126.
+/// An exact fraction used/total of non-negative amounts, compared by cross-multiplication. If the
+/// total is 0, the share is 0 if nothing is used, else above every share with a total. A total may
+/// be a sum over a cluster times a weight: up to 2^126.
 struct share {
     std::int64_t used = 0;
     int128 total = 1;
@@ -67,15 +67,14 @@ private:
     }
 };
 
-/// The dominant share of a consumer: the largest used/quota over the kinds that the quota names;
-/// 0 when it names none (Ghodsi et al., Dominant Resource Fairness, NSDI 2011). O(width).
+/// Returns the dominant share of a consumer: the largest used/quota over the kinds that the quota
+/// limits, or 0 if it limits none (Ghodsi et al., Dominant Resource Fairness, NSDI 2011). O(width).
 template<std::size_t Width>
 [[nodiscard]] constexpr share dominant_share(const resources<Width>& used,
                                              const limits<Width>& quota) noexcept {
     share dominant;
     for (std::size_t column = 0; column < Width; ++column) {
         const auto total = quota[kind_id{column}];
-        // Nothing used is the least there is.
         if (!total || used[column] == 0)
             continue;
         const share candidate{used[column], *total};

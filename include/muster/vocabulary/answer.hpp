@@ -46,29 +46,29 @@ private:
     }
 };
 
-/// Where a gang that does not start was stopped; the first that applies, in this order (`volumes`
-/// after `unsupported`).
+/// The check that stopped a gang: the first that applies, in this order (`volumes` comes after
+/// `unsupported`).
 enum class gate : std::uint8_t {
     none,
     /// The group is missing, malformed, or its members disagree.
     group,
     /// Too few members exist.
     members,
-    /// The queue is unknown, closed, or not for this tenant.
+    /// The queue is unknown, closed, or does not accept this tenant.
     queue,
     /// Members carry constraints that are not modelled.
     unsupported,
-    /// The queue's quota stops it whatever is free.
+    /// The quota is exceeded, whatever is free on nodes.
     quota,
-    /// It does not fit the nodes.
+    /// The gang does not fit the nodes.
     space,
-    /// A gang ahead of it waits, in a queue that keeps strict order.
+    /// A gang ahead of it waits, in a queue with strict order.
     order,
     /// Only volumes or claims that are not ready hold members back.
     volumes,
 };
 
-/// The names of the gates for programs, in the order of the enumerators. They stay as they are.
+/// Stable, machine-readable names, in the order of the enumerators.
 inline constexpr std::string_view gate_names[] = {
     "none", "group", "members", "queue", "unsupported", "quota", "space", "order", "volumes"};
 

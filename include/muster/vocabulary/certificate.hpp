@@ -76,15 +76,16 @@ struct certificate {
     };
     struct vertex {
         bool leaf = true;
-        // of a leaf
+        // Leaf.
         std::vector<std::int64_t> weights;
         std::vector<price> prices;
-        // of an inner vertex: its branches follow, the low one first, each with all that is below
+        // Inner vertex that branches on a number. Its branches follow, the low one first, each with
+        // its subtree.
         std::size_t member_class = 0;
         node_index node;
         std::int64_t at_most = 0;
-        // of an inner vertex that splits on domains: the vertex of the gang's tree; its branches
-        // follow in the order of the ways
+        // Inner vertex that branches on domains: the vertex of the gang's tree. Its branches follow
+        // in the order of `candidate_domains`.
         std::optional<vertex_index> together;
     };
 

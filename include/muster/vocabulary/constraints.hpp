@@ -18,8 +18,8 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// A term of a node affinity: all requirements on labels and on the node's name hold. A term
-/// without any requirement matches no node (Kubernetes NodeSelectorTerm).
+/// A term of a node affinity: all requirements on labels and on the node's name must hold. A term
+/// without requirements matches no node (Kubernetes NodeSelectorTerm).
 struct node_term {
     label_selector labels;
     std::vector<label_requirement> name;
@@ -62,18 +62,18 @@ struct volume_reach {
 struct constraints {
     /// Labels that the node must carry (Kubernetes nodeSelector, and the queue's node selector).
     label_selector selector;
-    /// Required node affinity: one of the terms matches. Absent = no requirement.
+    /// Required node affinity: at least one of the terms matches. Absent = no requirement.
     std::optional<std::vector<node_term>> affinity;
     std::vector<preferred_node_term> preferred;
     std::vector<toleration> tolerations;
-    /// What it claims of the node beside amounts.
+    /// Claims on the node besides amounts, such as host ports.
     node_claims claims;
     /// Required: the node can use every volume.
     std::vector<volume_reach> volumes;
-    /// With regard to other pods; absent = none does matter.
+    /// Affinity, anti-affinity and spread relative to other pods; absent = none.
     std::optional<pod_terms> pods;
-    /// Something that bears on placement and is not modelled: the pod waits, it is never placed
-    /// as if that were not there.
+    /// The pod has a constraint that is not modelled. It waits, and is never placed as if the
+    /// constraint did not exist.
     bool unsupported = false;
     /// A volume of the pod cannot be used on any node yet, so the pod waits.
     bool volume_not_ready = false;
@@ -95,7 +95,7 @@ struct constraints {
     [[nodiscard]] friend auto operator<=>(const constraints&, const constraints&) = default;
 };
 
-/// What keeps a pod off a node, as a set: every obstacle that is there is named.
+/// Filters that reject a node for a pod, as a bit set.
 enum node_filter : std::uint8_t {
     node_filter_none = 0,
     node_filter_selector = 1,
@@ -109,8 +109,8 @@ enum node_filter : std::uint8_t {
     node_filter_unbound_volume = 64,
 };
 
-/// The obstacles between pods with these constraints and this node. Taints with effect
-/// PreferNoSchedule are no obstacle. O(requirements + volumes × terms
+/// Returns all filters (`node_filter`) that reject the node for pods with these constraints. Taints
+/// with effect PreferNoSchedule do not count. O(requirements + volumes × terms
 /// + taints × tolerations).
 template<std::size_t Width>
 [[nodiscard]] std::uint8_t failed_filters(const constraints& of,
@@ -141,9 +141,9 @@ template<std::size_t Width>
     return found;
 }
 
-/// How much the pod would like the node: the weights of the preferred terms that match, less 100
-/// for every untolerated PreferNoSchedule taint. It decides before the placement score does, and
-/// never whether a gang fits.
+/// Returns the preference of the pod for the node: the sum of the weights of the preferred terms
+/// that match, less 100 for each untolerated PreferNoSchedule taint. It takes precedence over the
+/// placement score, and never decides whether a gang fits.
 template<std::size_t Width>
 [[nodiscard]] std::int32_t preference(const constraints& of, const node<Width>& target) noexcept {
     std::int32_t sum = 0;

@@ -17,8 +17,8 @@ struct disruption_budget {
     pod_selector pods;
     /// An absolute number. The reader of a budget converts percentages.
     std::int64_t keeps = 0;
-    /// Pods that run and are not ready may go even while fewer than that are available (Kubernetes:
-    /// unhealthyPodEvictionPolicy is AlwaysAllow).
+    /// Pods that run and are not ready may be evicted even if fewer than `keeps` pods are available
+    /// (Kubernetes: unhealthyPodEvictionPolicy is AlwaysAllow).
     bool frees_unready = false;
 
     [[nodiscard]] friend bool operator==(const disruption_budget&,

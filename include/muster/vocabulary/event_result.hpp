@@ -6,11 +6,11 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// What became of an event. Everything but `applied` left the state as it was.
+/// The result of an event. If it is not `applied`, the state is unchanged.
 enum class [[nodiscard]] event_result : std::uint8_t{
     applied,
     /// An amount is negative, an allocatable is above `largest_allocatable`, a weight is negative
-    /// or above `largest_weight`, or a sum leaves int64.
+    /// or above `largest_weight`, or a sum would overflow.
     out_of_range,
     /// The gang or role of a pod cannot change: delete the pod and create it again.
     immutable,

@@ -23,12 +23,12 @@ class gang_tree {
 public:
     struct vertex {
         std::size_t parent = 0;
-        /// Members at or below this vertex that must hold resources together; 0 = no minimum.
+        /// Minimum number of members at or below this vertex that start together; 0 = no minimum.
         std::int64_t min_member = 0;
-        /// How many children must reach their minima; absent = all of them.
+        /// Number of children that must meet their minima; absent = all.
         std::optional<std::int64_t> min_subgroups;
-        /// Name of the role or subgroup, for output; may be empty. The root has a name if it is a
-        /// role.
+        /// Name of the role or subgroup, for output; may be empty. The root may have one if it is a
+        /// leaf.
         std::string name;
         std::size_t children = 0;
         /// The domains in which the members at or below this vertex must be.
@@ -40,7 +40,7 @@ public:
         vertices_.front().min_member = min_member;
     }
 
-    /// A root with that minimum and nothing else. What was allocated stays.
+    /// Resets the tree to a root with that minimum. Keeps the allocated memory.
     void restart(std::int64_t min_member) {
         vertices_.resize(1);
         vertices_.front() = {};
@@ -72,7 +72,7 @@ public:
         vertices_[of.value()].together = std::move(how);
     }
 
-    /// They need not share a domain; where one is preferred, it still is.
+    /// Drops the required level of the vertex's topology constraint; keeps a preferred level.
     void let_apart(vertex_index of) {
         auto& together = vertices_[of.value()].together;
         if (together && together->preferred)
@@ -94,23 +94,23 @@ private:
     std::vector<vertex> vertices_;
 };
 
-/// A gang of `min_member` equal members, or a pod of its own with 1.
+/// Returns the tree of a gang with one role; with `min_member` 1, of a single pod.
 [[nodiscard]] inline gang_tree single_role(std::int64_t min_member) {
     return gang_tree(min_member);
 }
 
-/// Why a gang cannot be judged by its members at all.
+/// Why a gang cannot be evaluated.
 enum class gang_fault : std::uint8_t {
     none,
     /// Its pods name a group that does not exist.
     missing,
-    /// Its own definition is invalid; it can never start as it is.
+    /// Its definition is invalid; it can never start as it is.
     malformed,
-    /// Its members disagree about it (minimum or priority).
+    /// Its members disagree about the minimum or the priority.
     disagreement,
 };
 
-/// What a gang asks for, beside its members.
+/// A gang, without its members.
 template<class QueueKey>
 struct gang {
     std::optional<QueueKey> queue{};

@@ -16,7 +16,7 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Labels of an object: unique keys, kept sorted, so that equal sets compare equal.
+/// Labels of an object, with unique keys.
 class label_set {
 public:
     label_set() = default;
@@ -39,7 +39,7 @@ public:
             entries_.erase(at);
     }
 
-    /// The label's value, or null. O(log size).
+    /// Returns the label's value, or null. O(log size).
     [[nodiscard]] const std::string* find(std::string_view key) const noexcept {
         const auto at = detail::lower_bound(entries_, key, {}, &entry::first);
         return at != entries_.end() && at->first == key ? &at->second : nullptr;
@@ -59,8 +59,8 @@ private:
 /// The operators of Kubernetes' label and node selector requirements.
 enum class label_operator : std::uint8_t { in, not_in, exists, does_not_exist, greater, less };
 
-/// One requirement on one label. An absent label satisfies `not_in` and `does_not_exist`;
-/// `greater` and `less` compare as int64 and fail where either side is not one (Kubernetes
+/// A requirement on one label. An absent label satisfies `not_in` and `does_not_exist`. `greater`
+/// and `less` compare int64; they fail if either side is not an int64 (Kubernetes
 /// NodeSelectorRequirement).
 struct label_requirement {
     std::string key;
@@ -103,7 +103,7 @@ private:
     }
 };
 
-/// Requirements that must all hold; none = everything matches.
+/// A conjunction of requirements; without requirements, everything matches.
 struct label_selector {
     std::vector<label_requirement> requirements;
 

@@ -12,15 +12,15 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// A node: its amounts, and the properties that decide which pods it accepts.
+/// A node: its allocatable amounts, and the properties that decide which pods it accepts.
 template<std::size_t Width>
 struct node {
     resources<Width> allocatable{};
     label_set labels{};
     std::vector<taint> taints{};
-    /// Cordoned: nothing new, but for pods that tolerate the cordon's taint.
+    /// Cordoned: only pods that tolerate `unschedulable_taint_key` are placed.
     bool unschedulable = false;
-    /// Matched by `metadata.name` field selectors only; may stay empty.
+    /// Matched by `metadata.name` field selectors only; may be empty.
     std::string name{};
 
     friend bool operator==(const node&, const node&) = default;

@@ -12,7 +12,7 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// A port that a pod claims on its node. An empty address is every address.
+/// A port that a pod claims on its node. An empty address means all addresses.
 struct host_port {
     std::string protocol = "TCP";
     std::string address;
@@ -33,16 +33,15 @@ struct host_port {
 struct node_claims {
     std::vector<host_port> ports;
 
-    /// True if the pod claims nothing, so that it is compatible with every other pod.
     [[nodiscard]] bool empty() const noexcept { return ports.empty(); }
-    /// How many single claims it makes.
+    /// Number of single claims.
     [[nodiscard]] std::size_t size() const noexcept { return ports.size(); }
 
     [[nodiscard]] friend auto operator<=>(const node_claims&, const node_claims&) = default;
 };
 
-/// True if a pod with the one and another pod with the other can share a node. Symmetric; equal
-/// claims need not be compatible. O(lhs × rhs).
+/// True if two pods with these claims can share a node. Symmetric; equal claims need not be
+/// compatible. O(lhs × rhs).
 [[nodiscard]] inline bool compatible(const node_claims& lhs, const node_claims& rhs) noexcept {
     return detail::all_of(lhs.ports, [&](const host_port& one) {
         return detail::all_of(rhs.ports,
@@ -50,26 +49,25 @@ struct node_claims {
     });
 }
 
-/// How many of `most` pods that claim the same can share a node without other pods: all or one.
+/// Returns how many of `most` pods with equal claims can share a node: all or one.
 [[nodiscard]] inline std::int64_t max_beside_itself(const node_claims& each,
                                                     std::int64_t most) noexcept {
     return compatible(each, each) ? most : std::min<std::int64_t>(1, most);
 }
 
-/// What the pods on one node claim together. `take` and `give` of the same claims are inverse.
+/// The claims of all pods on one node. `give` is the inverse of `take`.
 class claimed_on_node {
 public:
-    /// True if no pod claims anything here.
     [[nodiscard]] bool empty() const noexcept { return all_.empty(); }
-    /// How many single claims there are.
+    /// Number of single claims.
     [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
     [[nodiscard]] const node_claims& all() const noexcept { return all_; }
 
-    /// True if a pod with these claims can join. O(claims of the pod × claims here).
+    /// True if a pod with these claims can be added. O(claims of the pod × claims here).
     [[nodiscard]] bool admits(const node_claims& claims) const noexcept {
         return compatible(claims, all_);
     }
-    /// True if the pod, whose claims are here already, is compatible with all others here.
+    /// True if the pod, whose claims are already counted, is compatible with all other pods.
     [[nodiscard]] bool admits_others_beside(const node_claims& claims) const noexcept {
         return detail::all_of(claims.ports, [&](const host_port& mine) {
             return detail::count_if(all_.ports, [&](const host_port& other) {
@@ -89,14 +87,14 @@ public:
                 all_.ports.erase(where);
         }
     }
-    /// Taking so many single claims more will not allocate.
+    /// After this, taking `more` single claims does not allocate.
     void reserve(std::size_t more) { all_.ports.reserve(all_.ports.size() + more); }
     void clear() noexcept { all_.ports.clear(); }
 
     [[nodiscard]] friend bool operator==(const claimed_on_node&, const claimed_on_node&) = default;
 
 private:
-    /// Sorted, so that taking and giving back is the identity.
+    /// Sorted, so that `give` restores the value before `take`.
     node_claims all_;
 };
 

@@ -13,11 +13,11 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Where a pod is in its life, as observed.
+/// The phase of a pod, as observed.
 enum class pod_phase : std::uint8_t {
     /// Waits for a node.
     pending,
-    /// Waits behind a scheduling gate: not a member yet.
+    /// Has a scheduling gate: not a member yet.
     gated,
     /// Has a node, does not run yet.
     bound,
@@ -27,7 +27,7 @@ enum class pod_phase : std::uint8_t {
     unknown,
 };
 
-/// A member. Its gang and role never change while it lives.
+/// A member of a gang. Its gang and role never change.
 template<std::size_t Width>
 struct pod {
     vertex_index role{};

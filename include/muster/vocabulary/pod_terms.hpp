@@ -17,7 +17,7 @@ inline namespace v0_1 {
 /// labels match one of `tenants`.
 struct pod_selector {
     label_selector labels;
-    /// Absent = pods of every tenant; empty = no pod at all.
+    /// Absent = all tenants; empty = no pods.
     std::optional<std::vector<label_selector>> tenants;
 
     [[nodiscard]] bool matches(const label_set& pod, const label_set& tenant) const noexcept {
@@ -29,7 +29,7 @@ struct pod_selector {
     [[nodiscard]] friend auto operator<=>(const pod_selector&, const pod_selector&) = default;
 };
 
-/// Pods and a label key of nodes: nodes with the same value of it form one domain (Kubernetes
+/// Pods, and a label key of nodes. Nodes with the same value of the label form a domain (Kubernetes
 /// PodAffinityTerm).
 struct affinity_term {
     pod_selector pods;
@@ -81,7 +81,7 @@ struct pod_terms {
     [[nodiscard]] bool any() const noexcept {
         return !affinity.empty() || !anti_affinity.empty() || !preferred.empty() || !spread.empty();
     }
-    /// Some of them keep the pod off nodes.
+    /// True if some term is required.
     [[nodiscard]] bool requires_something() const noexcept {
         return !affinity.empty() || !anti_affinity.empty() ||
                detail::any_of(spread, [](const spread_term& one) { return one.required; });

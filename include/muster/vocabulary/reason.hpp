@@ -13,12 +13,11 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Stable codes; text is made from them at the edge. The order of the enumerators is the order in
-/// which reasons are listed.
+/// Stable codes of reasons. Reasons are listed in the order of the enumerators.
 enum class reason_code : std::uint8_t {
     /// The pods name a group that does not exist.
     group_missing,
-    /// The group's own definition is invalid.
+    /// The group's definition is invalid.
     group_malformed,
     /// Its members disagree about the minimum or the priority.
     members_disagree,
@@ -106,7 +105,7 @@ struct domain_room {
     /// The value of the node label.
     std::string name;
     std::int64_t possible = 0;
-    /// Kinds of which the domain alone has too little for the members that are needed.
+    /// Kinds of which the domain has too little for the needed members.
     std::vector<kind_id> short_of;
 };
 
@@ -131,17 +130,17 @@ struct reason {
     /// lists the domains in which the volume may be.
     bool shares_volume = false;
     std::vector<domain_room> domains;
-    /// Amounts, where a resource is named: the least that the gang must get, and what is left.
+    /// If `resource` is set: the least amount that the gang needs, and the amount left.
     std::int64_t amount_needed = 0;
     std::int64_t amount_left = 0;
     std::vector<role_shortage> roles;
-    /// Of a term between pods: the label key that it goes by, and how many nodes, which else could
-    /// take the member, it stops.
+    /// Of a pod term: its label key, and the number of nodes that it rejects and that could
+    /// otherwise take the member.
     std::string topology;
     std::int64_t nodes = 0;
-    /// Of `spread_uneven`: how many of these nodes lack the label.
+    /// With `spread_uneven`: how many of these nodes lack the label.
     std::int64_t unlabelled = 0;
-    /// The gangs that room is reserved for.
+    /// The gangs for which room is reserved.
     std::vector<gang_index> owners;
 };
 

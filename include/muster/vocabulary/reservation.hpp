@@ -12,11 +12,11 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Room kept for a gang that waits.
+/// Room reserved for a gang that waits.
 template<std::size_t Width>
 struct reservation {
-    /// The reserved amount of a node: at most what the gang needs there. It exceeds the free amount
-    /// if other pods have to leave first.
+    /// The reserved amount of a node: at most what the gang needs there. It is above the free
+    /// amount if other pods must leave first.
     struct part {
         node_index node;
         resources<Width> amount;

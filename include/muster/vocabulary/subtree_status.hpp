@@ -15,19 +15,19 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// What counts per leaf mean for every vertex of the tree.
+/// Which vertices of a gang's tree meet their minima.
 struct subtree_status {
     /// The vertex meets its minima.
     std::vector<char> met;
-    /// Members that count at the vertex: of an inner vertex, those below children that are met.
+    /// Members that count at the vertex. At an inner vertex: those below children that are met.
     std::vector<std::int64_t> counts;
     /// Children that are met.
     std::vector<std::int64_t> children_met;
 };
 
-/// A vertex is met when enough of its children are (`min_subgroups`, or all of them) and the
-/// members that count reach its own minimum. `counts` is per vertex, 0 but for leaves. O(vertices).
-/// The same in `found`, whose memory serves again.
+/// Evaluates the minima of all vertices into `found`, whose memory is reused. A vertex is met if
+/// enough of its children are (`min_subgroups`, or all) and the members that count reach its own
+/// minimum. `counts` is per vertex, 0 except for leaves. O(vertices).
 inline const subtree_status& evaluate(const gang_tree& tree, std::span<const std::int64_t> counts,
                                       subtree_status& found) {
     found.counts.assign(counts.begin(), counts.end());
@@ -52,8 +52,8 @@ inline const subtree_status& evaluate(const gang_tree& tree, std::span<const std
     return found;
 }
 
-/// What a vertex has, with these counts per leaf, for what it needs: members, or children that are
-/// met. O(vertices).
+/// Returns the part of its need that a vertex has, with these counts per leaf: members of a leaf,
+/// met children of an inner vertex. O(vertices).
 [[nodiscard]] inline share saturation(const gang_tree& tree, std::span<const std::int64_t> counts,
                                       std::size_t vertex, subtree_status& scratch) {
     if (tree.is_leaf(vertex))
@@ -66,8 +66,8 @@ inline const subtree_status& evaluate(const gang_tree& tree, std::span<const std
     return found;
 }
 
-/// Adds the children of a vertex to `to`, those first that have least of what they need if `level`,
-/// otherwise in the order of the tree. O(children × (vertices + log children)).
+/// Appends the children of a vertex to `to`: if `level`, by saturation, the least first; otherwise
+/// in the order of the tree. O(children × (vertices + log children)).
 template<class Children>
 void add_children_by_need(const gang_tree& tree, std::span<const std::int64_t> counts,
                           std::size_t vertex, bool level, subtree_status& scratch, Children& to) {
@@ -80,14 +80,14 @@ void add_children_by_need(const gang_tree& tree, std::span<const std::int64_t> c
     });
 }
 
-/// The tree has no more than roles below its root, and needs all of them.
+/// True if all children of the root are roles and the root needs all of them.
 [[nodiscard]] inline bool is_flat(const gang_tree& tree) noexcept {
     return tree.size() == tree[0].children + 1 &&
            tree[0].min_subgroups.value_or(static_cast<std::int64_t>(tree[0].children)) ==
                static_cast<std::int64_t>(tree[0].children);
 }
 
-/// True when these counts per leaf meet the minima of the whole gang. O(vertices).
+/// True if these counts per leaf meet the minima of the whole gang. O(vertices).
 [[nodiscard]] inline bool reaches_minima(const gang_tree& tree,
                                          std::span<const std::int64_t> counts,
                                          subtree_status& scratch) {

@@ -17,13 +17,13 @@ inline namespace v0_1 {
 
 enum class taint_effect : std::uint8_t { no_schedule, prefer_no_schedule, no_execute };
 
-/// A node's repulsion of pods that do not tolerate it (Kubernetes Taint).
+/// Keeps pods that do not tolerate it off a node (Kubernetes Taint).
 struct taint {
     std::string key;
     std::string value;
     taint_effect effect = taint_effect::no_schedule;
 
-    /// Taints by which Kubernetes marks a node's condition; they pass with the condition.
+    /// True if Kubernetes sets the taint for a condition of the node, and removes it afterwards.
     [[nodiscard]] bool is_condition() const noexcept {
         return std::string_view(key).starts_with("node.kubernetes.io/");
     }

@@ -11,13 +11,12 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// How a cluster is wired or housed: keys of node labels from coarse to fine, such as block, rack,
-/// host. A cluster may be seen in several ways at once; two topologies are the same when their
-/// levels are.
+/// The network or physical layout of a cluster: keys of node labels from coarse to fine, such as
+/// block, rack, host. A cluster may have several topologies.
 ///
-/// The nodes that agree on the labels of a level and of all coarser ones form a *domain* of that
-/// level: racks of one name in two blocks are two domains. A node that lacks a label belongs to no
-/// domain of that level or of any finer one.
+/// Nodes with the same labels on a level and all coarser levels form a *domain* of that level:
+/// racks of the same name in two blocks are two domains. A node that lacks a label is in no domain
+/// of that level or of a finer one.
 struct topology {
     std::vector<std::string> levels;
 
@@ -37,7 +36,7 @@ struct topology_constraint {
                                          const topology_constraint&) = default;
 };
 
-/// It names levels that exist, each once, and asks for something.
+/// True if the levels are distinct, a level is required or preferred, and these levels exist.
 [[nodiscard]] inline bool well_formed(const topology_constraint& what) {
     const std::vector<std::string>& levels = what.within.levels;
     for (auto at = levels.begin(); at != levels.end(); ++at)

@@ -16,7 +16,8 @@ concept projected_key = requires(const Key& key) {
     { Traits::order(key) } -> std::totally_ordered;
 };
 
-/// Order by the key's own value. A raw pointer has none that is stable: its traits must project it.
+/// A key with an order that does not change between runs. A raw pointer has none: the traits must
+/// project it.
 template<class Traits, class Key>
 concept stable_key = std::copyable<Key> &&
     (projected_key<Traits, Key> || (std::totally_ordered<Key> && !std::is_pointer_v<Key>));
@@ -38,7 +39,7 @@ concept state_traits = requires {
     Traits, typename Traits::pod_key>&& detail::stable_key<Traits, typename Traits::gang_key>&&
     detail::stable_key<Traits, typename Traits::queue_key>;
 
-/// The order of keys that decides ties.
+/// The order of keys.
 template<class Traits>
 struct key_less {
     template<class Key>
@@ -79,12 +80,12 @@ template<class Traits>
 
 } // namespace detail
 
-/// The traits of the core that a state of those traits has.
+/// The traits of the core for a state with these traits.
 template<class Traits>
 using core_of =
     core_traits<Traits::width, detail::index_fanout<Traits>(), detail::index_thresholds<Traits>()>;
 
-/// Plain strings for every key.
+/// Traits with strings as keys.
 template<std::size_t Width>
 struct string_traits {
     using node_key = std::string;
