@@ -21,6 +21,7 @@
 #include <muster/vocabulary/constraints.hpp>
 #include <muster/vocabulary/node.hpp>
 #include <muster/vocabulary/node_names.hpp>
+#include <muster/vocabulary/subtree_status.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -31,14 +32,16 @@ using term_list = std::vector<node_term>;
 /// Writes down what claims that wait for their first consumers mean for their pods.
 class claim_effects {
 public:
+    /// `stuck` collects pods that reach nothing for one of their claims.
     claim_effects(const volume_nodes& nodes, std::span<const volume_user> users,
                   std::span<const volume_gang> gangs, std::vector<volume_effects>& effects,
-                  volume_plan& plan)
+                  std::set<std::size_t>& stuck, volume_plan& plan)
         : nodes_(&nodes.seen),
-          places_(nodes, users, effects),
+          places_(nodes, users, effects, stuck),
           users_(users),
           gangs_(gangs),
           effects_(&effects),
+          stuck_(&stuck),
           plan_(&plan) {}
 
     [[nodiscard]] const std::vector<node<1>>& nodes() const noexcept { return *nodes_; }
@@ -101,18 +104,24 @@ public:
         return found;
     }
 
+    /// Remembers the claim's pods that cannot be placed on any of the nodes `reached`: they start
+    /// nowhere. O(users × nodes).
+    void find_stuck(const volume_demand& of, const std::vector<char>& reached) {
+        for (const std::size_t user : of.users)
+            if (!have_common(places_.admitted(user), reached))
+                stuck_->insert(user);
+    }
+
     /// Sets the claim's `askers`: of its pods that can start, those of the first gang, which
-    /// becomes the claim's gang. A pod can start if it may be placed on some node when no other pod
-    /// is there and waits for nothing else. O(users × nodes).
+    /// becomes the claim's gang. A pod can start if some node may have it and reaches something for
+    /// each of its claims when no other pod is there, it waits for nothing else, and enough of its
+    /// gang's pods can start for the gang's minima. O(users × nodes), and O(pods × nodes) at a
+    /// gang's first claim.
     void find_askers(volume_demand& of) {
         std::vector<std::size_t> found;
-        for (const std::size_t user : of.users) {
-            const pod_object& pod = *users_[user].pod;
-            if (pod.unsupported.empty() && pod.phase != pod_phase::gated &&
-                (*effects_)[user].waits.empty() &&
-                std::ranges::find(places_.admitted(user), 1) != places_.admitted(user).end())
+        for (const std::size_t user : of.users)
+            if (places_.may_start(user) && may_start(users_[user].gang))
                 found.push_back(user);
-        }
         of.askers.clear();
         if (found.empty())
             return;
@@ -142,9 +151,11 @@ public:
             for (const std::size_t claim : claims)
                 if (!made.given[claim])
                     wait(demands[claim],
-                         why(claims) + (made.behind[claim] != 0
-                                            ? ", some or all of which go to gangs before it"
-                                            : ""));
+                         made.split[claim] != 0
+                             ? "no node reaches free volumes or storage for all claims of the pod"
+                             : why(claims) + (made.behind[claim] != 0
+                                                  ? ", some or all of which go to gangs before it"
+                                                  : ""));
         return made;
     }
 
@@ -194,6 +205,13 @@ public:
     }
 
 private:
+    [[nodiscard]] bool may_start(std::size_t gang) {
+        const auto [known, fresh] = startable_.try_emplace(gang);
+        if (fresh)
+            known->second =
+                reaches_minima(gangs_[gang].tree, places_.startable_members(gangs_[gang], gang));
+        return known->second;
+    }
     /// Claims with pods that can start, by gang, of a gang those that ask least first.
     [[nodiscard]] static std::map<std::size_t, std::vector<std::size_t>>
     by_gang(const std::vector<volume_demand>& demands) {
@@ -213,7 +231,10 @@ private:
     std::span<const volume_user> users_;
     std::span<const volume_gang> gangs_;
     std::vector<volume_effects>* effects_;
+    std::set<std::size_t>* stuck_;
     volume_plan* plan_;
+    /// By gang: enough of its pods can start for its minima.
+    std::map<std::size_t, bool> startable_;
 };
 
 } // namespace codec

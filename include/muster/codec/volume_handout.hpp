@@ -30,6 +30,8 @@ struct handed_out {
     /// Per claim that gets nothing: it or another claim of its gang would get something if there
     /// were no gangs before.
     std::vector<char> behind;
+    /// Per claim: no node reaches supplies for all claims of one of its pods.
+    std::vector<char> split;
 };
 
 /// Chooses a supply (a free volume or a storage pool) for each claim, before nodes are chosen, for
@@ -71,18 +73,20 @@ public:
         made.given.resize(demands_->size());
         made.beside.assign(demands_->size(), 0);
         made.behind.assign(demands_->size(), 0);
+        made.split.assign(demands_->size(), 0);
         std::vector<std::size_t> all(demands_->size());
         for (std::size_t at = 0; at < all.size(); ++at)
             all[at] = at;
         auto together = (*make_)(all, candidates_);
-        for (const auto& [gang, claims] : gangs) {
-            const choices own = choices_of(gangs_[gang], claims);
+        for (const auto& [rank, claims] : gangs) {
+            const asking_gang gang = asking(rank, claims);
+            const choices own = choices_of(gang, claims, made.split);
             if (own.startable && own.of_all && serve_beside(together, claims, own)) {
                 for (const std::size_t claim : claims)
                     made.beside[claim] = 1;
                 continue;
             }
-            serve_less(together, gangs_[gang], claims, own, made);
+            serve_less(together, gang, claims, own, made);
         }
         for (std::size_t claim = 0; claim < made.given.size(); ++claim)
             if (made.beside[claim] != 0)
@@ -92,6 +96,12 @@ public:
 
 private:
     using candidate_lists = std::vector<std::vector<std::size_t>>;
+
+    /// A gang's minima, and by leaf its members that may start, without the pods of its claims.
+    struct asking_gang {
+        const gang_tree* tree;
+        std::vector<std::int64_t> others;
+    };
 
     /// Supplies that the claims of a gang may get, in the order of its claims.
     struct choices {
@@ -123,50 +133,91 @@ private:
         }
     };
 
-    [[nodiscard]] choices choices_of(const volume_gang& gang,
-                                     const std::vector<std::size_t>& claims) {
-        choices made;
+    [[nodiscard]] asking_gang asking(std::size_t rank, const std::vector<std::size_t>& claims) {
+        asking_gang made{&gangs_[rank].tree, places_->startable_members(gangs_[rank], rank)};
+        for (const auto& [user, own] : claims_of_askers(claims))
+            --made.others[users_[user].role.value()];
+        return made;
+    }
+
+    [[nodiscard]] choices choices_of(const asking_gang& gang,
+                                     const std::vector<std::size_t>& claims,
+                                     std::vector<char>& split) {
         std::set<std::size_t> without; // users that cannot start
+        for (const auto& [user, own] : claims_of_askers(claims))
+            if (!reaches_all(user, claims, own)) {
+                without.insert(user);
+                for (const std::size_t at : own)
+                    split[claims[at]] = own.size() > 1 ? 1 : 0;
+            }
+        drop_askers(claims, without);
+        choices made;
         for (const std::size_t claim : claims) {
-            auto& list = made.of_claim.emplace_back();
-            list = candidates_[claim];
-            std::erase_if(askers_[claim],
-                          [&](std::size_t user) { return !keep_reached(list, user); });
-            if (askers_[claim].empty())
-                list.clear();
-            made.of_all = made.of_all && !list.empty();
-            for (const std::size_t user : members_of(claim))
-                if (std::ranges::find(askers_[claim], user) == askers_[claim].end())
+            auto& list = made.of_claim.emplace_back(candidates_[claim]);
+            for (const std::size_t user : askers_[claim])
+                if (!keep_reached(list, user))
                     without.insert(user);
         }
-        std::vector<std::int64_t> may_start = gang.members;
-        for (const std::size_t user : without)
-            --may_start[users_[user].role.value()];
-        made.startable = reaches_minima(gang.tree, may_start);
-        if (!made.startable)
-            for (std::size_t at = 0; at < claims.size(); ++at)
+        drop_askers(claims, without);
+        std::vector<std::int64_t> may_start = gang.others;
+        for (const auto& [user, own] : claims_of_askers(claims))
+            ++may_start[users_[user].role.value()];
+        made.startable = reaches_minima(*gang.tree, may_start);
+        for (std::size_t at = 0; at < claims.size(); ++at) {
+            if (askers_[claims[at]].empty())
+                made.of_claim[at].clear();
+            made.of_all = made.of_all && !made.of_claim[at].empty();
+            if (!made.startable)
                 made.of_claim[at] = candidates_[claims[at]];
+        }
         return made;
+    }
+    void drop_askers(const std::vector<std::size_t>& claims, const std::set<std::size_t>& users) {
+        for (const std::size_t claim : claims)
+            std::erase_if(askers_[claim], [&](std::size_t user) { return users.contains(user); });
+    }
+    /// Some node that the pod may be placed on reaches supplies for all of its claims. `own` are
+    /// positions among the claims. True without a search where that is too much work.
+    [[nodiscard]] bool reaches_all(std::size_t user, const std::vector<std::size_t>& claims,
+                                   const std::vector<std::size_t>& own) const {
+        candidate_lists lists;
+        std::vector<std::size_t> asked;
+        std::size_t sum = 0;
+        for (const std::size_t at : own) {
+            asked.push_back(claims[at]);
+            lists.push_back(candidates_[claims[at]]);
+            sum += lists.back().size();
+        }
+        std::vector<std::size_t> positions(own.size());
+        for (std::size_t at = 0; at < positions.size(); ++at)
+            positions[at] = at;
+        if (sum * places_->nodes() > most_work)
+            return true;
+        std::set<candidate_lists> tried;
+        const std::vector<char>& admitted = places_->admitted(user);
+        for (std::size_t node = 0; node < admitted.size(); ++node) {
+            if (admitted[node] == 0)
+                continue;
+            candidate_lists narrow = narrowed(node, positions, lists);
+            if (narrow.empty() || !tried.insert(narrow).second)
+                continue;
+            auto alone = (*make_)(asked, std::move(narrow));
+            if (std::ranges::all_of(positions, [&](std::size_t at) { return alone.assign(at); }))
+                return true;
+        }
+        return false;
     }
     /// Keeps the supplies that the pod reaches from nodes it may be placed on. False, and no
     /// change, if there are none.
     [[nodiscard]] bool keep_reached(std::vector<std::size_t>& supplies, std::size_t user) const {
         std::vector<std::size_t> reached;
         for (const std::size_t supply : supplies)
-            if (meet(places_->admitted(user), reaches_[supply]))
+            if (have_common(places_->admitted(user), reaches_[supply]))
                 reached.push_back(supply);
         if (reached.empty())
             return false;
         supplies = std::move(reached);
         return true;
-    }
-    /// The pods of the claim's own gang that use it.
-    [[nodiscard]] std::vector<std::size_t> members_of(std::size_t claim) const {
-        std::vector<std::size_t> found;
-        for (const std::size_t user : (*demands_)[claim].users)
-            if (users_[user].gang == (*demands_)[claim].gang)
-                found.push_back(user);
-        return found;
     }
     /// The pods that can start, with the positions of their claims among these.
     [[nodiscard]] std::map<std::size_t, std::vector<std::size_t>>
@@ -177,13 +228,6 @@ private:
                 found[user].push_back(at);
         return found;
     }
-    [[nodiscard]] static bool meet(const std::vector<char>& lhs, const std::vector<char>& rhs) {
-        for (std::size_t at = 0; at < lhs.size(); ++at)
-            if (lhs[at] != 0 && rhs[at] != 0)
-                return true;
-        return false;
-    }
-
     template<class Assignment>
     [[nodiscard]] bool serve_beside(Assignment& together, const std::vector<std::size_t>& claims,
                                     const choices& own) {
@@ -201,7 +245,7 @@ private:
 
     /// Too little is left for all claims beside the gangs before.
     template<class Assignment>
-    void serve_less(Assignment& together, const volume_gang& gang,
+    void serve_less(Assignment& together, const asking_gang& gang,
                     const std::vector<std::size_t>& claims, const choices& own, handed_out& made) {
         std::vector<std::size_t> places(claims.size());
         for (std::size_t at = 0; at < places.size(); ++at)
@@ -245,12 +289,12 @@ private:
     /// Assigns supplies to the claims of one pod after the other, to all of a pod's claims or to
     /// none. `places[i]` is the place of the i-th claim in the assignment.
     template<class Assignment>
-    [[nodiscard]] part assign_part(Assignment& in, const volume_gang& gang,
+    [[nodiscard]] part assign_part(Assignment& in, const asking_gang& gang,
                                    const std::vector<std::size_t>& claims,
                                    const std::vector<std::size_t>& places) const {
         const auto claims_of = claims_of_askers(claims);
         // Members by leaf that may start: the others, then those that are served.
-        std::vector<std::int64_t> may_start = gang.members;
+        std::vector<std::int64_t> may_start = gang.others;
         std::vector<std::pair<int128, std::size_t>> order;
         for (const auto& [user, own] : claims_of) {
             int128 sum = 0;
@@ -259,12 +303,6 @@ private:
                        static_cast<std::int64_t>(askers_[claims[at]].size());
             order.emplace_back(sum, user);
         }
-        std::set<std::size_t> users;
-        for (const std::size_t claim : claims)
-            for (const std::size_t user : members_of(claim))
-                users.insert(user);
-        for (const std::size_t user : users)
-            --may_start[users_[user].role.value()];
         std::ranges::sort(order);
         std::set<std::size_t> served;
         const auto serve = [&](std::size_t user) {
@@ -284,13 +322,13 @@ private:
         };
         for (const auto& [sum, user] : order)
             if (const std::size_t role = users_[user].role.value();
-                may_start[role] < gang.tree[role].min_member)
+                may_start[role] < (*gang.tree)[role].min_member)
                 serve(user);
         for (const auto& [sum, user] : order)
             if (!served.contains(user))
                 serve(user);
         part made;
-        made.starts = reaches_minima(gang.tree, may_start);
+        made.starts = reaches_minima(*gang.tree, may_start);
         for (std::size_t at = 0; at < claims.size(); ++at)
             if (in.given_to(places[at]))
                 made.claims.push_back(at);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,18 +42,21 @@ public:
                 volumes_.push_back(volume);
     }
 
-    /// Makes claims wait that neither a free volume nor a new one can serve, and removes them. For
-    /// all classes before the first match: a pod that waits keeps nothing from others.
+    /// Makes claims wait that neither a free volume nor a new one can serve, and removes them;
+    /// finds the pods that reach nothing for one of the others. For all classes before the first
+    /// match: a pod that starts nowhere keeps nothing from others.
     void refuse(std::vector<volume_demand>& demands) {
         if (making_.provisions())
             return;
         std::erase_if(demands, [&](const volume_demand& each) {
-            const bool none = candidates_for(each, volumes_, class_).empty();
-            if (none)
+            const auto candidates = candidates_for(each, volumes_, class_);
+            if (candidates.empty())
                 out_->wait(each, each.is_selected ? "a node is selected for it, and class " +
                                                         in_quotes(class_) + " makes no volumes"
                                                   : mismatch_text(each, volumes_, class_));
-            return none;
+            else
+                out_->find_stuck(each, reached_by(candidates));
+            return candidates.empty();
         });
     }
 
@@ -85,6 +90,23 @@ public:
     }
 
 private:
+    /// Per node: it reaches one of the volumes. O(volumes × nodes), or O(volumes) if the last call
+    /// had the same.
+    [[nodiscard]] const std::vector<char>&
+    reached_by(const std::vector<const volume_object*>& candidates) {
+        if (!reached_.empty() && candidates == reached_from_)
+            return reached_;
+        reached_from_ = candidates;
+        reached_.assign(out_->nodes().size(), 0);
+        for (const volume_object* const each : candidates) {
+            const auto [known, fresh] = nodes_of_.try_emplace(each);
+            if (fresh)
+                known->second = out_->nodes_of(each->nodes, reached_.size());
+            for (const std::size_t node : known->second)
+                reached_[node] = 1;
+        }
+        return reached_;
+    }
     /// The volumes that suit none of these claims.
     [[nodiscard]] std::vector<const volume_object*>
     left_by(const std::vector<volume_demand>& demands) const {
@@ -100,6 +122,10 @@ private:
     volume_provisioner making_;
     claim_effects* out_;
     std::vector<const volume_object*> volumes_;
+    /// The last answer of reached_by(), and for which volumes.
+    std::vector<char> reached_;
+    std::vector<const volume_object*> reached_from_;
+    std::map<const volume_object*, std::vector<std::size_t>> nodes_of_;
 };
 
 } // namespace codec

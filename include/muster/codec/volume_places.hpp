@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,6 +30,14 @@ struct volume_nodes {
     std::vector<const pod_object*> standing;
 };
 
+/// Some node is marked in both.
+[[nodiscard]] inline bool have_common(const std::vector<char>& lhs, const std::vector<char>& rhs) {
+    for (std::size_t at = 0; at < lhs.size(); ++at)
+        if (lhs[at] != 0 && rhs[at] != 0)
+            return true;
+    return false;
+}
+
 /// Where pods with volumes may be placed, by their own constraints and by the volumes that are
 /// chosen already.
 class volume_places {
@@ -38,8 +47,12 @@ public:
 
     /// All outlive it.
     volume_places(const volume_nodes& nodes, std::span<const volume_user> users,
-                  const std::vector<volume_effects>& effects)
-        : nodes_(&nodes), users_(users), effects_(&effects), admitted_(users.size()) {}
+                  const std::vector<volume_effects>& effects, const std::set<std::size_t>& stuck)
+        : nodes_(&nodes),
+          users_(users),
+          effects_(&effects),
+          stuck_(&stuck),
+          admitted_(users.size()) {}
 
     [[nodiscard]] std::size_t nodes() const noexcept { return nodes_->seen.size(); }
 
@@ -51,6 +64,45 @@ public:
         const room& all = emptied();
         for (std::size_t at = 0; at < nodes(); ++at)
             found.push_back(matches(user, nodes_->seen[at]) && fits(all[at], user) ? 1 : 0);
+        return found;
+    }
+
+    /// The pod can start if it is alone: it is not gated, waits for nothing else, and some node
+    /// admits it and reaches something for each of its claims. O(nodes × terms) at first.
+    [[nodiscard]] bool may_start(std::size_t user) {
+        if (!is_ready(*users_[user].pod) || !(*effects_)[user].waits.empty() ||
+            stuck_->contains(user))
+            return false;
+        const std::vector<char>& nodes = admitted(user);
+        return std::ranges::find(nodes, 1) != nodes.end();
+    }
+    /// The same for a pod without volumes. O(nodes × terms).
+    [[nodiscard]] bool may_start(const pod_object& pod) {
+        if (!is_ready(pod))
+            return false;
+        const room& all = emptied();
+        for (std::size_t at = 0; at < nodes(); ++at)
+            if (is_admitted(pod, nodes_->seen[at]) && fits(all[at], pod))
+                return true;
+        return false;
+    }
+    /// The gang's members by leaf, without those that wait and cannot start if they are alone.
+    [[nodiscard]] std::vector<std::int64_t> startable_members(const volume_gang& gang,
+                                                              std::size_t rank) {
+        std::vector<std::int64_t> found = gang.members;
+        const pod_object* last = nullptr;
+        bool starts = false;
+        for (const auto& [pod, role] : gang.without_volumes) {
+            if (!last || !is_alike(*last, *pod))
+                starts = may_start(*pod);
+            last = pod;
+            found[role.value()] -= starts ? 0 : 1;
+        }
+        for (const std::size_t user : users_of(rank)) {
+            const pod_object& pod = *users_[user].pod;
+            if (volume_gang::is_member(pod) && volume_gang::waits(pod) && !may_start(user))
+                --found[users_[user].role.value()];
+        }
         return found;
     }
 
@@ -77,7 +129,16 @@ public:
 
     [[nodiscard]] bool fits(const std::map<std::string, std::int64_t>& left,
                             std::size_t user) const {
-        for (const auto& [kind, amount] : users_[user].pod->requests) {
+        return fits(left, *users_[user].pod);
+    }
+    void take(std::map<std::string, std::int64_t>& left, std::size_t user) const {
+        take(left, *users_[user].pod);
+    }
+
+private:
+    [[nodiscard]] static bool fits(const std::map<std::string, std::int64_t>& left,
+                                   const pod_object& pod) {
+        for (const auto& [kind, amount] : pod.requests) {
             const auto known = left.find(kind);
             if (amount.milli > 0 && (known == left.end() || known->second < units(kind, amount)))
                 return false;
@@ -85,11 +146,26 @@ public:
         const auto pods = left.find("pods");
         return pods != left.end() && pods->second > 0;
     }
-    void take(std::map<std::string, std::int64_t>& left, std::size_t user) const {
-        take(left, *users_[user].pod);
+    /// Neither gated nor refused for what it says.
+    [[nodiscard]] static bool is_ready(const pod_object& pod) {
+        return pod.unsupported.empty() && pod.phase != pod_phase::gated;
     }
-
-private:
+    [[nodiscard]] static bool is_alike(const pod_object& lhs, const pod_object& rhs) {
+        const auto same = [](const auto& one, const auto& other) {
+            return one.first == other.first && one.second.milli == other.second.milli;
+        };
+        return is_ready(lhs) == is_ready(rhs) && lhs.where == rhs.where &&
+               std::ranges::equal(lhs.requests, rhs.requests, same);
+    }
+    [[nodiscard]] const std::vector<std::size_t>& users_of(std::size_t gang) {
+        if (users_of_.empty())
+            for (std::size_t user = 0; user < users_.size(); ++user) {
+                if (users_of_.size() <= users_[user].gang)
+                    users_of_.resize(users_[user].gang + 1);
+                users_of_[users_[user].gang].push_back(user);
+            }
+        return users_of_[gang];
+    }
     [[nodiscard]] static int128 units(const std::string& kind, const named_amount& amount) {
         return kind == "cpu" ? amount.milli : (amount.milli + 999) / 1000;
     }
@@ -100,9 +176,12 @@ private:
         if (const auto pods = left.find("pods"); pods != left.end())
             --pods->second;
     }
-    [[nodiscard]] bool matches(std::size_t user, const node<1>& target) const {
+    [[nodiscard]] static bool is_admitted(const pod_object& pod, const node<1>& target) {
         constexpr unsigned fixed = node_filter_selector | node_filter_taint;
-        if ((failed_filters(users_[user].pod->where, target) & fixed) != 0)
+        return (failed_filters(pod.where, target) & fixed) == 0;
+    }
+    [[nodiscard]] bool matches(std::size_t user, const node<1>& target) const {
+        if (!is_admitted(*users_[user].pod, target))
             return false;
         return std::ranges::all_of((*effects_)[user].reach, [&](const volume_reach& one) {
             return std::ranges::any_of(one.any_of,
@@ -113,7 +192,10 @@ private:
     const volume_nodes* nodes_;
     std::span<const volume_user> users_;
     const std::vector<volume_effects>* effects_;
+    /// Pods that reach nothing for one of their claims.
+    const std::set<std::size_t>* stuck_;
     std::vector<std::vector<char>> admitted_;
+    std::vector<std::vector<std::size_t>> users_of_;
     std::optional<room> emptied_;
     std::optional<room> free_;
 };

@@ -66,11 +66,11 @@ public:
             std::vector<volume_demand>& all = served[storage_class];
             for (auto& [key, demand] : demands)
                 all.push_back(std::move(demand));
-            claim_effects out(nodes_, users_, gangs_, effects_, plan_);
+            claim_effects out(nodes_, users_, gangs_, effects_, stuck_, plan_);
             volume_matcher(*catalog_, storage_class, out).refuse(all);
         }
         for (auto& [storage_class, demands] : served) {
-            claim_effects out(nodes_, users_, gangs_, effects_, plan_);
+            claim_effects out(nodes_, users_, gangs_, effects_, stuck_, plan_);
             volume_matcher(*catalog_, storage_class, out).match(std::move(demands));
         }
         keep_apart();
@@ -360,6 +360,8 @@ private:
 
     const storage_catalog* catalog_;
     std::span<const volume_user> users_;
+    /// Pods that reach nothing for one of their claims.
+    std::set<std::size_t> stuck_;
     std::span<const volume_gang> gangs_;
     std::vector<volume_effects> effects_;
     volume_nodes nodes_;

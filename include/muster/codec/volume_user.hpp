@@ -25,12 +25,23 @@ struct volume_user {
 struct volume_gang {
     gang_tree tree;
     std::vector<std::int64_t> members;
+    /// Of these, the waiting pods without volumes, with their leaves.
+    std::vector<std::pair<const pod_object*, vertex_index>> without_volumes;
 
     explicit volume_gang(gang_tree of) : tree(std::move(of)), members(tree.size(), 0) {}
 
     void count(const pod_object& pod, vertex_index role) {
-        if (!pod.metadata.terminating && pod.phase != pod_phase::failed)
-            ++members[role.value()];
+        if (!is_member(pod))
+            return;
+        ++members[role.value()];
+        if (pod.volumes.empty() && waits(pod))
+            without_volumes.emplace_back(&pod, role);
+    }
+    [[nodiscard]] static bool is_member(const pod_object& pod) {
+        return !pod.metadata.terminating && pod.phase != pod_phase::failed;
+    }
+    [[nodiscard]] static bool waits(const pod_object& pod) {
+        return pod.node.empty() && pod.phase != pod_phase::succeeded;
     }
 };
 

@@ -1270,6 +1270,62 @@ TEST_CASE("a pod that cannot start neither frees the claims that it shares nor s
               .placed == "p=b1 ");
 }
 
+TEST_CASE("a gang that cannot start keeps no volume from the gangs after it") {
+    // One volume that several nodes reach, and one node that is full without it.
+    const auto of = [](std::string text, const std::string& gang, const std::string& more = "") {
+        text.replace(text.find("name: g,"), 7, "name: " + gang);
+        return text + more;
+    };
+    const auto without_volume = [&](const std::string& name, const std::string& gang, int of_gang,
+                                    const std::string& cpu) {
+        std::string text = of(member(name, "x", of_gang), gang);
+        text.replace(text.find("cpu: 1"), 6, "cpu: " + cpu);
+        return text.substr(0, text.find("  volumes"));
+    };
+    const std::string any = volume("v", ", storageClassName: local");
+    const std::string claims = unbound("c0", "local") + unbound("c1", "local");
+    const std::string later = of(member("p", "c1", 1), "h");
+    // No node has room for the other pod of the first gang.
+    CHECK(decide(nodes + local + any + claims + of(member("a-0", "c0", 2), "a") +
+                 without_volume("a-1", "a", 2, "9") + later)
+              .placed == "p=a1 ");
+    // All nodes together have too little for it.
+    std::string large = of(member("a-0", "c0", 6), "a");
+    for (int rank = 1; rank < 6; ++rank)
+        large += without_volume("a-" + std::to_string(rank), "a", 6, "7");
+    CHECK(decide(nodes + local + any + claims + large + later).placed == "p=a1 ");
+    // The same if the gang after it has another pod, whose claim has no class.
+    CHECK(decide(nodes + local + any + claims + large + later + unbound("c2", "none") +
+                 of(member("q", "c2", 1), "h"))
+              .placed == "p=a1 ");
+}
+
+TEST_CASE("a pod that no node serves with all of its volumes keeps none from its gang") {
+    const std::string two = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: g-0, labels: "
+                            "{pod-group.scheduling.sigs.k8s.io/name: g, "
+                            "pod-group.scheduling.sigs.k8s.io/min-available: \"1\"}}\nspec:\n  "
+                            "containers: [{name: c, resources: {requests: {cpu: 1}}}]\n  volumes: "
+                            "[{name: v, persistentVolumeClaim: {claimName: c0}}, {name: w, "
+                            "persistentVolumeClaim: {claimName: c1}}]\n";
+    const std::string in_b =
+        ", nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: "
+        "topology.kubernetes.io/zone, operator: In, values: [b]}]}]}}";
+    const auto made = decide(nodes + local + two + unbound("c0", "local") + unbound("c1", "local") +
+                             member("g-1", "c2", 1) + unbound("c2", "local") +
+                             volume("v0", ", storageClassName: local" + on_node("a1")) +
+                             volume("v1", ", storageClassName: local" + in_b));
+    CHECK((made.placed == "g-1=a1 " || made.placed == "g-1=b1 "));
+    CHECK(made.waits.find("no node reaches free volumes or storage for all claims of the pod") !=
+          std::string::npos);
+}
+
+TEST_CASE("the volume of a shared claim is chosen for a pod that can reach it") {
+    const std::string far = "  nodeSelector: {topology.kubernetes.io/zone: b}\n";
+    const std::string v = volume("v", ", storageClassName: local" + on_node("a1"));
+    CHECK(decide(nodes + local + unbound("c", "local") + pod("p", "c", far) + pod("q", "c") + v)
+              .placed == "q=a1 ");
+}
+
 TEST_CASE("a pod never gets one volume for two claims, though one is another gang's as well") {
     // The first gang uses c3 and never starts, as no node has a zone z.
     const auto first = [](const std::string& name, const std::string& claims,

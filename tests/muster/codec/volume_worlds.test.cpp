@@ -270,8 +270,11 @@ TEST_CASE("a gang starts beside one that never starts if and only if it starts a
         const auto how = static_cast<making>(chance.below(4));
         volume_world world = random_world(chance, true, chance.between(1, 3), how);
         const auto alone = decide(world.objects);
-        // The other gang is older, and its pods fit no node.
-        const std::size_t more = 1 + chance.below(4);
+        // The other gang is older. Either its pods fit no node, or only the last one, which has no
+        // volume; or there is no class for the last one's claim.
+        enum class wrong { all, without_volume, claim };
+        const auto which = static_cast<wrong>(chance.below(3));
+        const std::size_t more = (which == wrong::all ? 1 : 2) + chance.below(3);
         for (std::size_t rank = 0; rank < more; ++rank) {
             const std::string own = "a-" + std::to_string(rank);
             pod_object& pod = world.objects.pods.emplace_back();
@@ -280,7 +283,12 @@ TEST_CASE("a gang starts beside one that never starts if and only if it starts a
             pod.metadata.labels = {
                 {"pod-group.scheduling.sigs.k8s.io/name", "a"},
                 {"pod-group.scheduling.sigs.k8s.io/min-available", std::to_string(more)}};
-            pod.requests["cpu"].milli = 1'000'000;
+            const bool is_last = rank + 1 == more;
+            pod.requests["cpu"].milli =
+                which == wrong::all || (which == wrong::without_volume && is_last) ? 1'000'000
+                                                                                   : 1000;
+            if (which == wrong::without_volume && is_last)
+                continue;
             pod_volume& use = pod.volumes.emplace_back();
             use.name = "v";
             use.claim = "c-" + own;
@@ -288,6 +296,8 @@ TEST_CASE("a gang starts beside one that never starts if and only if it starts a
             claim.metadata.key.name = use.claim;
             claim.metadata.uid = use.claim;
             claim.asks.bytes = 10 * chance.between(1, 5);
+            if (which == wrong::claim && is_last)
+                claim.asks.storage_class = "none";
             world.objects.storage.claims.push_back(claim);
         }
         const auto beside = decide(world.objects);
