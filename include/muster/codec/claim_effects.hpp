@@ -13,7 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include <muster/codec/supply_assignment.hpp>
 #include <muster/codec/volume_demand.hpp>
+#include <muster/codec/volume_fit.hpp>
 #include <muster/codec/volume_handout.hpp>
 #include <muster/codec/volume_places.hpp>
 #include <muster/codec/volume_plan.hpp>
@@ -134,18 +136,20 @@ public:
     /// Assigns supplies to the claims of gangs, but not to claims of which no pod can start. The
     /// other claims that get none wait; `why(claims)` returns
     /// what the claims of their gang lack.
-    template<class Make, class Why>
-    [[nodiscard]] handed_out hand_out(const std::vector<volume_demand>& demands,
-                                      std::vector<std::vector<std::size_t>> candidates,
-                                      std::vector<std::vector<char>> reaches, const Make& make,
-                                      bool largest_first, const Why& why) {
+    template<class Why>
+    [[nodiscard]] handed_out
+    hand_out(const std::vector<volume_demand>& demands,
+             std::vector<std::vector<std::size_t>> candidates, std::vector<std::int64_t> sizes,
+             std::vector<storage_supply> supplies, const std::vector<std::vector<char>>& reaches,
+             bool largest_first, const Why& why) {
         plan_->hands_out = true;
         auto gangs = by_gang(demands);
         if (largest_first)
             for (auto& [gang, claims] : gangs)
                 std::ranges::reverse(claims);
-        volume_handout<Make> handout(demands, std::move(candidates), std::move(reaches), places_,
-                                     users_, gangs_, make);
+        volume_handout handout(demands, std::move(candidates), std::move(sizes),
+                               volume_fit(reaches, std::move(supplies), places_), places_, users_,
+                               gangs_);
         auto made = handout.run(gangs);
         for (const auto& [gang, claims] : gangs)
             for (const std::size_t claim : claims)

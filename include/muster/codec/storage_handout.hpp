@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -26,9 +27,17 @@ namespace codec {
 /// Gangs that were handed the same are kept apart by terms between their pods.
 class storage_handout {
 public:
-    storage_handout(std::string storage_class, const std::vector<const volume_object*>& volumes,
+    storage_handout(std::string storage_class, std::vector<const volume_object*> volumes,
                     const std::vector<storage_pool>& pools, claim_effects& out)
-        : class_(std::move(storage_class)), volumes_(&volumes), pools_(&pools), out_(&out) {}
+        : class_(std::move(storage_class)),
+          volumes_(std::move(volumes)),
+          pools_(&pools),
+          out_(&out) {
+        std::ranges::sort(
+            volumes_, [](const auto* lhs, const auto* rhs) { return is_tried_before(*lhs, *rhs); });
+        for (std::size_t at = 0; at < volumes_.size(); ++at)
+            position_.emplace(volumes_[at], at);
+    }
 
     /// Claims that get nothing wait. Returns the claims that got a pool. O(claims × supplies ×
     /// (claims + nodes)).
@@ -41,7 +50,7 @@ public:
         }
         std::vector<std::vector<char>> reaches;
         std::vector<storage_supply> supplies;
-        for (const volume_object* const each : *volumes_) {
+        for (const volume_object* const each : volumes_) {
             reaches.push_back(out_->reached_from(each->nodes));
             supplies.push_back({});
         }
@@ -49,17 +58,11 @@ public:
             reaches.push_back(out_->reached_from(each.nodes));
             supplies.push_back({each.size()});
         }
-        const auto make = [&](const std::vector<std::size_t>& claims, auto lists) {
-            std::vector<std::int64_t> own;
-            for (const std::size_t claim : claims)
-                own.push_back(sizes[claim]);
-            return supply_assignment(std::move(lists), std::move(own), supplies);
-        };
         const auto why = [&](const std::vector<std::size_t>& claims) {
             return lack_text(demands, claims);
         };
         const handed_out made =
-            out_->hand_out(demands, candidates, std::move(reaches), make, !pools_->empty(), why);
+            out_->hand_out(demands, candidates, sizes, supplies, reaches, !pools_->empty(), why);
         std::vector<int128> handed(supplies.size(), 0);
         for (std::size_t at = 0; at < demands.size(); ++at)
             if (const auto supply = made.given[at])
@@ -81,18 +84,17 @@ public:
     }
 
 private:
-    /// Volumes come first among the supplies, then pools.
+    /// Volumes come first among the supplies, in the order of is_tried_before(), then pools.
     [[nodiscard]] const storage_pool& pool_at(std::size_t supply) const {
-        return (*pools_)[supply - volumes_->size()];
+        return (*pools_)[supply - volumes_.size()];
     }
     [[nodiscard]] std::vector<std::size_t> supplies_for(const volume_demand& of) const {
         std::vector<std::size_t> found;
-        for (const volume_object* const each : candidates_for(of, *volumes_, class_))
-            found.push_back(
-                static_cast<std::size_t>(std::ranges::find(*volumes_, each) - volumes_->begin()));
+        for (const volume_object* const each : candidates_for(of, volumes_, class_))
+            found.push_back(position_.at(each));
         for (std::size_t at = 0; at < pools_->size(); ++at)
             if ((*pools_)[at].takes(*of.asks))
-                found.push_back(volumes_->size() + at);
+                found.push_back(volumes_.size() + at);
         return found;
     }
 
@@ -100,17 +102,17 @@ private:
     void reach_any(const volume_demand& of, const std::vector<std::size_t>& supplies) {
         term_list terms;
         for (const std::size_t each : supplies) {
-            if (each < volumes_->size() && !(*volumes_)[each]->nodes)
+            if (each < volumes_.size() && !(volumes_)[each]->nodes)
                 return;
             const term_list& nodes =
-                each < volumes_->size() ? *(*volumes_)[each]->nodes : pool_at(each).nodes;
+                each < volumes_.size() ? *(volumes_)[each]->nodes : pool_at(each).nodes;
             terms.insert(terms.end(), nodes.begin(), nodes.end());
         }
         out_->reach(of, terms, "free or new volumes of class " + class_,
                     "can only be bound or provisioned");
     }
     void reach(const volume_demand& of, std::size_t supply, std::size_t choices) {
-        if (supply >= volumes_->size()) {
+        if (supply >= volumes_.size()) {
             const storage_pool& pool = pool_at(supply);
             const std::string what =
                 pool.object ? "storage pool " + pool.object->metadata.key.name + " with " +
@@ -120,7 +122,7 @@ private:
                         choices > 1 ? "is to be provisioned" : "can only be provisioned");
             return;
         }
-        const volume_object& volume = *(*volumes_)[supply];
+        const volume_object& volume = *(volumes_)[supply];
         if (volume.nodes)
             out_->reach(of, *volume.nodes,
                         "free volume " + volume.metadata.key.name + count_text(choices), "is");
@@ -129,8 +131,8 @@ private:
         return choices > 1 ? ", one of " + std::to_string(choices) : "";
     }
     [[nodiscard]] std::string mark_of(std::size_t supply) const {
-        if (supply < volumes_->size())
-            return "volume:" + (*volumes_)[supply]->metadata.key.name;
+        if (supply < volumes_.size())
+            return "volume:" + (volumes_)[supply]->metadata.key.name;
         const storage_pool& pool = pool_at(supply);
         return "pool:" + class_ + "/" + (pool.object ? pool.object->metadata.key.name : "");
     }
@@ -140,8 +142,7 @@ private:
         std::set<const volume_object*> matching;
         int128 needed = 0;
         for (const std::size_t claim : claims) {
-            for (const volume_object* const each :
-                 candidates_for(demands[claim], *volumes_, class_))
+            for (const volume_object* const each : candidates_for(demands[claim], volumes_, class_))
                 matching.insert(each);
             needed += demands[claim].asks->bytes;
         }
@@ -161,7 +162,8 @@ private:
     }
 
     std::string class_;
-    const std::vector<const volume_object*>* volumes_;
+    std::vector<const volume_object*> volumes_;
+    std::map<const volume_object*, std::size_t> position_;
     const std::vector<storage_pool>* pools_;
     claim_effects* out_;
 };

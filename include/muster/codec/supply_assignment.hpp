@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -33,12 +34,14 @@ public:
     /// first. `sizes`: bytes per claim; unused without pools.
     supply_assignment(std::vector<std::vector<std::size_t>> candidates,
                       std::vector<std::int64_t> sizes, std::vector<storage_supply> supplies)
-        : candidates_(std::move(candidates)),
-          sizes_(std::move(sizes)),
+        : sizes_(std::move(sizes)),
           supplies_(std::move(supplies)),
-          given_(candidates_.size()),
+          given_(candidates.size()),
           claim_of_(supplies_.size()) {
-        sizes_.resize(candidates_.size());
+        sizes_.resize(candidates.size());
+        candidates_.resize(candidates.size());
+        for (std::size_t claim = 0; claim < candidates.size(); ++claim)
+            set_candidates(claim, std::move(candidates[claim]));
     }
 
     /// Returns true if the claim got a supply. Claims that had one still have one, perhaps another
@@ -57,7 +60,11 @@ public:
         given_[claim].reset();
     }
     void set_candidates(std::size_t claim, std::vector<std::size_t> candidates) {
-        candidates_[claim] = std::move(candidates);
+        candidates_[claim] =
+            std::make_shared<const std::vector<std::size_t>>(std::move(candidates));
+    }
+    [[nodiscard]] const std::vector<std::size_t>& candidates(std::size_t claim) const {
+        return *candidates_[claim];
     }
     /// No claim has the volume, or the pool has room for the claim.
     [[nodiscard]] bool is_free(std::size_t supply, std::size_t claim) const {
@@ -73,7 +80,7 @@ private:
         if (depth > longest_chain)
             return false;
         std::optional<std::size_t> pool;
-        for (const std::size_t supply : candidates_[claim]) {
+        for (const std::size_t supply : *candidates_[claim]) {
             if (const auto& left = supplies_[supply].left) {
                 if (*left >= sizes_[claim] && (!pool || *left > *supplies_[*pool].left))
                     pool = supply;
@@ -95,7 +102,8 @@ private:
         return true;
     }
 
-    std::vector<std::vector<std::size_t>> candidates_;
+    /// Shared, so that a copy costs O(claims + supplies).
+    std::vector<std::shared_ptr<const std::vector<std::size_t>>> candidates_;
     std::vector<std::int64_t> sizes_;
     std::vector<storage_supply> supplies_;
     std::vector<std::optional<std::size_t>> given_;

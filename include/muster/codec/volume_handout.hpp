@@ -11,7 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include <muster/codec/supply_assignment.hpp>
 #include <muster/codec/volume_demand.hpp>
+#include <muster/codec/volume_fit.hpp>
 #include <muster/codec/volume_places.hpp>
 #include <muster/codec/volume_user.hpp>
 #include <muster/resource/resources.hpp>
@@ -43,41 +45,35 @@ struct handed_out {
 /// there is too little for all claims of a gang, the minima of its roles are served first, then as
 /// many of its pods as possible, those that ask least first; pods that share a claim ask a part of
 /// it each.
-///
-/// `Make(claims)` makes an assignment for these claims: volume_assignment or pool_assignment.
-template<class Make>
 class volume_handout {
 public:
-    /// `candidates` are supplies by claim; `reaches` says per supply which nodes reach it.
+    /// By claim, `candidates` are supplies in ascending order, preferred ones first, and `sizes`
+    /// bytes. The others outlive it.
     volume_handout(const std::vector<volume_demand>& demands,
                    std::vector<std::vector<std::size_t>> candidates,
-                   std::vector<std::vector<char>> reaches, volume_places& places,
-                   std::span<const volume_user> users, std::span<const volume_gang> gangs,
-                   const Make& make)
+                   std::vector<std::int64_t> sizes, volume_fit fit, volume_places& places,
+                   std::span<const volume_user> users, std::span<const volume_gang> gangs)
         : demands_(&demands),
           candidates_(std::move(candidates)),
-          reaches_(std::move(reaches)),
+          sizes_(std::move(sizes)),
+          fit_(std::move(fit)),
           places_(&places),
           users_(users),
-          gangs_(gangs),
-          make_(&make) {
+          gangs_(gangs) {
         for (const volume_demand& each : demands)
             askers_.push_back(each.askers);
     }
 
     /// `gangs` in their order, with the claims of each in the order in which they are served.
-    /// O(claims × candidates × (claims + nodes)), of gangs too large for that without a look at
-    /// how their pods fit nodes.
+    /// O(claims × groups of nodes × (claims + supplies)), of gangs too large for that without a
+    /// look at how their pods fit nodes.
     [[nodiscard]] handed_out run(const std::map<std::size_t, std::vector<std::size_t>>& gangs) {
         handed_out made;
         made.given.resize(demands_->size());
         made.beside.assign(demands_->size(), 0);
         made.behind.assign(demands_->size(), 0);
         made.split.assign(demands_->size(), 0);
-        std::vector<std::size_t> all(demands_->size());
-        for (std::size_t at = 0; at < all.size(); ++at)
-            all[at] = at;
-        auto together = (*make_)(all, candidates_);
+        supply_assignment together(candidates_, sizes_, fit_.supplies());
         for (const auto& [rank, claims] : gangs) {
             const asking_gang gang = asking(rank, claims);
             const choices own = choices_of(gang, claims, made.split);
@@ -95,7 +91,7 @@ public:
     }
 
 private:
-    using candidate_lists = std::vector<std::vector<std::size_t>>;
+    using candidate_lists = volume_fit::candidate_lists;
 
     /// A gang's minima, and by leaf its members that may start, without the pods of its claims.
     struct asking_gang {
@@ -155,7 +151,7 @@ private:
         for (const std::size_t claim : claims) {
             auto& list = made.of_claim.emplace_back(candidates_[claim]);
             for (const std::size_t user : askers_[claim])
-                if (!keep_reached(list, user))
+                if (!fit_.keep_reached(list, user))
                     without.insert(user);
         }
         drop_askers(claims, without);
@@ -176,48 +172,16 @@ private:
         for (const std::size_t claim : claims)
             std::erase_if(askers_[claim], [&](std::size_t user) { return users.contains(user); });
     }
-    /// Some node that the pod may be placed on reaches supplies for all of its claims. `own` are
-    /// positions among the claims. True without a search where that is too much work.
+    /// As volume_fit has it. `own` are positions among the claims.
     [[nodiscard]] bool reaches_all(std::size_t user, const std::vector<std::size_t>& claims,
-                                   const std::vector<std::size_t>& own) const {
+                                   const std::vector<std::size_t>& own) {
         candidate_lists lists;
-        std::vector<std::size_t> asked;
-        std::size_t sum = 0;
+        std::vector<std::int64_t> sizes;
         for (const std::size_t at : own) {
-            asked.push_back(claims[at]);
             lists.push_back(candidates_[claims[at]]);
-            sum += lists.back().size();
+            sizes.push_back(sizes_[claims[at]]);
         }
-        std::vector<std::size_t> positions(own.size());
-        for (std::size_t at = 0; at < positions.size(); ++at)
-            positions[at] = at;
-        if (sum * places_->nodes() > most_work)
-            return true;
-        std::set<candidate_lists> tried;
-        const std::vector<char>& admitted = places_->admitted(user);
-        for (std::size_t node = 0; node < admitted.size(); ++node) {
-            if (admitted[node] == 0)
-                continue;
-            candidate_lists narrow = narrowed(node, positions, lists);
-            if (narrow.empty() || !tried.insert(narrow).second)
-                continue;
-            auto alone = (*make_)(asked, std::move(narrow));
-            if (std::ranges::all_of(positions, [&](std::size_t at) { return alone.assign(at); }))
-                return true;
-        }
-        return false;
-    }
-    /// Keeps the supplies that the pod reaches from nodes it may be placed on. False, and no
-    /// change, if there are none.
-    [[nodiscard]] bool keep_reached(std::vector<std::size_t>& supplies, std::size_t user) const {
-        std::vector<std::size_t> reached;
-        for (const std::size_t supply : supplies)
-            if (have_common(places_->admitted(user), reaches_[supply]))
-                reached.push_back(supply);
-        if (reached.empty())
-            return false;
-        supplies = std::move(reached);
-        return true;
+        return fit_.reaches_all(user, lists, sizes);
     }
     /// The pods that can start, with the positions of their claims among these.
     [[nodiscard]] std::map<std::size_t, std::vector<std::size_t>>
@@ -228,35 +192,42 @@ private:
                 found[user].push_back(at);
         return found;
     }
-    template<class Assignment>
-    [[nodiscard]] bool serve_beside(Assignment& together, const std::vector<std::size_t>& claims,
-                                    const choices& own) {
+    [[nodiscard]] supply_assignment assignment_of(const std::vector<std::size_t>& claims,
+                                                  candidate_lists lists) const {
+        std::vector<std::int64_t> sizes;
+        for (const std::size_t claim : claims)
+            sizes.push_back(sizes_[claim]);
+        return {std::move(lists), std::move(sizes), fit_.supplies()};
+    }
+    [[nodiscard]] bool serve_beside(supply_assignment& together,
+                                    const std::vector<std::size_t>& claims, const choices& own) {
         candidate_lists untaken = own.of_claim;
         for (std::size_t at = 0; at < claims.size(); ++at)
             std::erase_if(untaken[at], [&](std::size_t supply) {
                 return !together.is_free(supply, claims[at]);
             });
-        if (const auto narrow = on_nodes(claims, untaken);
-            narrow && assign_all(together, claims, *narrow))
-            return true;
-        const auto narrow = on_nodes(claims, own.of_claim);
-        return assign_all(together, claims, narrow ? *narrow : own.of_claim);
+        for (const candidate_lists* const lists : {&std::as_const(untaken), &own.of_claim})
+            if (const auto narrow = on_nodes(claims, *lists);
+                narrow && assign_all(together, claims, *narrow)) {
+                fit_.keep();
+                return true;
+            }
+        return assign_all(together, claims, own.of_claim);
     }
 
     /// Too little is left for all claims beside the gangs before.
-    template<class Assignment>
-    void serve_less(Assignment& together, const asking_gang& gang,
+    void serve_less(supply_assignment& together, const asking_gang& gang,
                     const std::vector<std::size_t>& claims, const choices& own, handed_out& made) {
         std::vector<std::size_t> places(claims.size());
         for (std::size_t at = 0; at < places.size(); ++at)
             places[at] = at;
-        auto alone = (*make_)(claims, own.of_claim);
-        const part most = assign_part(alone, gang, claims, places);
+        supply_assignment alone = assignment_of(claims, own.of_claim);
+        const part most = assign_part(alone, gang, claims, own.of_claim, places);
         if (own.startable) {
             const auto serve = [&] {
                 for (std::size_t at = 0; at < claims.size(); ++at)
                     together.set_candidates(claims[at], own.of_claim[at]);
-                return assign_part(together, gang, claims, claims);
+                return assign_part(together, gang, claims, own.of_claim, claims);
             };
             const part left = serve();
             for (const std::size_t claim : claims) {
@@ -278,7 +249,7 @@ private:
         const choices lists = most.of(own);
         const auto narrow =
             own.startable ? on_nodes(served, lists.of_claim) : std::optional<candidate_lists>{};
-        auto given = (*make_)(served, narrow ? *narrow : lists.of_claim);
+        supply_assignment given = assignment_of(served, narrow ? *narrow : lists.of_claim);
         bool all = narrow.has_value();
         for (std::size_t at = 0; at < served.size() && all; ++at)
             all = given.assign(at);
@@ -287,11 +258,12 @@ private:
     }
 
     /// Assigns supplies to the claims of one pod after the other, to all of a pod's claims or to
-    /// none. `places[i]` is the place of the i-th claim in the assignment.
-    template<class Assignment>
-    [[nodiscard]] part assign_part(Assignment& in, const asking_gang& gang,
+    /// none. `places[i]` is the place of the i-th claim in the assignment, `lists[i]` its
+    /// candidates.
+    [[nodiscard]] part assign_part(supply_assignment& in, const asking_gang& gang,
                                    const std::vector<std::size_t>& claims,
-                                   const std::vector<std::size_t>& places) const {
+                                   const candidate_lists& lists,
+                                   const std::vector<std::size_t>& places) {
         const auto claims_of = claims_of_askers(claims);
         // Members by leaf that may start: the others, then those that are served.
         std::vector<std::int64_t> may_start = gang.others;
@@ -306,19 +278,10 @@ private:
         std::ranges::sort(order);
         std::set<std::size_t> served;
         const auto serve = [&](std::size_t user) {
-            std::vector<std::size_t> fresh;
-            for (const std::size_t at : claims_of.at(user)) {
-                if (in.given_to(places[at]))
-                    continue;
-                if (!in.assign(places[at])) {
-                    for (const std::size_t each : fresh)
-                        in.release(places[each]);
-                    return;
-                }
-                fresh.push_back(at);
+            if (serve_pod(in, user, claims_of.at(user), lists, places)) {
+                served.insert(user);
+                ++may_start[users_[user].role.value()];
             }
-            served.insert(user);
-            ++may_start[users_[user].role.value()];
         };
         for (const auto& [sum, user] : order)
             if (const std::size_t role = users_[user].role.value();
@@ -335,8 +298,39 @@ private:
         return made;
     }
 
-    template<class Assignment>
-    [[nodiscard]] static bool assign_all(Assignment& in, const std::vector<std::size_t>& claims,
+    /// Assigns supplies to all of the pod's claims that have none, of several claims supplies that
+    /// one node reaches; or to none. `lists`: candidates by claim.
+    [[nodiscard]] bool serve_pod(supply_assignment& in, std::size_t user,
+                                 const std::vector<std::size_t>& own, const candidate_lists& lists,
+                                 const std::vector<std::size_t>& places) {
+        if (own.size() == 1)
+            return in.given_to(places[own.front()]) || in.assign(places[own.front()]);
+        for (const std::size_t group : fit_.groups_of(user)) {
+            std::vector<std::pair<std::size_t, volume_fit::supply_list>> before;
+            std::vector<std::size_t> fresh;
+            const bool all = std::ranges::all_of(own, [&](std::size_t at) {
+                const std::size_t place = places[at];
+                const auto has = in.given_to(place);
+                if (has && !fit_.reach().reaches(group, *has))
+                    return false;
+                before.emplace_back(place, in.candidates(place));
+                in.set_candidates(place, fit_.reach().reached_from(group, lists[at]));
+                if (has)
+                    return true;
+                fresh.push_back(place);
+                return in.assign(place);
+            });
+            if (all)
+                return true;
+            for (const std::size_t place : fresh)
+                in.release(place);
+            for (auto& [place, list] : before)
+                in.set_candidates(place, std::move(list));
+        }
+        return false;
+    }
+    [[nodiscard]] static bool assign_all(supply_assignment& in,
+                                         const std::vector<std::size_t>& claims,
                                          const candidate_lists& lists) {
         for (std::size_t at = 0; at < claims.size(); ++at)
             in.set_candidates(claims[at], lists[at]);
@@ -351,88 +345,26 @@ private:
         return true;
     }
 
-    /// Places the gang's pods one by one, with what is free now or else on emptied nodes, so that
-    /// each node reaches supplies for its pods. Returns the candidates that these nodes leave;
-    /// nothing when some pod finds no node.
+    /// Returns the candidates that nodes for the claims' pods leave; nothing if there are none.
     [[nodiscard]] std::optional<candidate_lists> on_nodes(const std::vector<std::size_t>& claims,
                                                           const candidate_lists& lists) {
-        std::size_t sum = 0;
-        for (const auto& each : lists)
-            sum += each.size() + 1;
-        if (sum * (claims.size() + places_->nodes()) > most_work)
-            return std::nullopt;
-        if (auto found = on_nodes(claims, lists, places_->free_now()))
-            return found;
-        return on_nodes(claims, lists, places_->emptied());
-    }
-    [[nodiscard]] std::optional<candidate_lists> on_nodes(const std::vector<std::size_t>& claims,
-                                                          candidate_lists lists,
-                                                          volume_places::room left) {
-        const auto claims_of = claims_of_askers(claims);
-        auto given = (*make_)(claims, lists);
+        supply_assignment given = assignment_of(claims, lists);
         for (std::size_t at = 0; at < claims.size(); ++at)
             if (!given.assign(at))
                 return std::nullopt;
-        std::size_t tries = most_tries;
-        for (const auto& [user, own] : claims_of) {
-            const std::vector<char>& admitted = places_->admitted(user);
-            bool placed = false;
-            for (std::size_t node = 0; node < admitted.size() && !placed; ++node) {
-                if (admitted[node] == 0 || !places_->fits(left[node], user))
-                    continue;
-                const candidate_lists narrow = narrowed(node, own, lists);
-                if (narrow.empty())
-                    continue;
-                if (tries-- == 0)
-                    return std::nullopt;
-                auto after = given;
-                for (const std::size_t at : own)
-                    after.release(at);
-                for (std::size_t at = 0; at < own.size(); ++at)
-                    after.set_candidates(own[at], narrow[at]);
-                placed = std::ranges::all_of(own, [&](std::size_t at) { return after.assign(at); });
-                if (!placed)
-                    continue;
-                given = std::move(after);
-                for (std::size_t at = 0; at < own.size(); ++at)
-                    lists[own[at]] = narrow[at];
-                places_->take(left[node], user);
-            }
-            if (!placed)
-                return std::nullopt;
-        }
-        return lists;
+        return fit_.place(claims_of_askers(claims), lists, given);
     }
-    /// Of these claims, the candidates that the node reaches; empty when some claim has none.
-    [[nodiscard]] candidate_lists narrowed(std::size_t node, const std::vector<std::size_t>& own,
-                                           const candidate_lists& lists) const {
-        candidate_lists made;
-        for (const std::size_t at : own) {
-            auto& list = made.emplace_back();
-            for (const std::size_t supply : lists[at])
-                if (reaches_[supply][node] != 0)
-                    list.push_back(supply);
-            if (list.empty())
-                return {};
-        }
-        return made;
-    }
-
-    /// Limits of the search for nodes. Beyond them, the choice ignores how the pods fit nodes: a
-    /// gang may then wait although another choice would let it start.
-    static constexpr std::size_t most_work = std::size_t{1} << 20;
-    static constexpr std::size_t most_tries = 512;
 
     const std::vector<volume_demand>* demands_;
     /// Per claim, the pods for which its supply is chosen: fewer than the claim's where no supply
     /// is reached by all of them.
     std::vector<std::vector<std::size_t>> askers_;
     candidate_lists candidates_;
-    std::vector<std::vector<char>> reaches_;
+    std::vector<std::int64_t> sizes_;
+    volume_fit fit_;
     volume_places* places_;
     std::span<const volume_user> users_;
     std::span<const volume_gang> gangs_;
-    const Make* make_;
 };
 
 } // namespace codec

@@ -42,8 +42,10 @@ struct volume_nodes {
 /// chosen already.
 class volume_places {
 public:
-    /// Amounts that nodes have left, by node and kind.
-    using room = std::vector<std::map<std::string, std::int64_t>>;
+    /// By resource kind.
+    using amounts = std::map<std::string, std::int64_t>;
+    /// Amounts that nodes have left, by node.
+    using room = std::vector<amounts>;
 
     /// All outlive it.
     volume_places(const volume_nodes& nodes, std::span<const volume_user> users,
@@ -63,7 +65,7 @@ public:
             return found;
         const room& all = emptied();
         for (std::size_t at = 0; at < nodes(); ++at)
-            found.push_back(matches(user, nodes_->seen[at]) && fits(all[at], user) ? 1 : 0);
+            found.push_back(matches(user, nodes_->seen[at]) && fits(all[at], {}, user) ? 1 : 0);
         return found;
     }
 
@@ -82,7 +84,7 @@ public:
             return false;
         const room& all = emptied();
         for (std::size_t at = 0; at < nodes(); ++at)
-            if (is_admitted(pod, nodes_->seen[at]) && fits(all[at], pod))
+            if (is_admitted(pod, nodes_->seen[at]) && fits(all[at], {}, pod))
                 return true;
         return false;
     }
@@ -127,24 +129,29 @@ public:
         return *free_;
     }
 
-    [[nodiscard]] bool fits(const std::map<std::string, std::int64_t>& left,
-                            std::size_t user) const {
-        return fits(left, *users_[user].pod);
+    /// `taken`: what other pods take of `left`.
+    [[nodiscard]] bool fits(const amounts& left, const amounts& taken, std::size_t user) const {
+        return fits(left, taken, *users_[user].pod);
     }
-    void take(std::map<std::string, std::int64_t>& left, std::size_t user) const {
-        take(left, *users_[user].pod);
+    /// Adds what the pod takes.
+    void add(amounts& taken, std::size_t user) const {
+        for (const auto& [kind, amount] : users_[user].pod->requests)
+            taken[kind] = saturate(taken[kind] + units(kind, amount));
+        ++taken["pods"];
     }
 
 private:
-    [[nodiscard]] static bool fits(const std::map<std::string, std::int64_t>& left,
+    [[nodiscard]] static bool fits(const amounts& left, const amounts& taken,
                                    const pod_object& pod) {
-        for (const auto& [kind, amount] : pod.requests) {
+        const auto has = [&](const std::string& kind, int128 amount) {
             const auto known = left.find(kind);
-            if (amount.milli > 0 && (known == left.end() || known->second < units(kind, amount)))
-                return false;
-        }
-        const auto pods = left.find("pods");
-        return pods != left.end() && pods->second > 0;
+            const auto gone = taken.find(kind);
+            return known != left.end() &&
+                   known->second >= amount + (gone == taken.end() ? 0 : gone->second);
+        };
+        return has("pods", 1) && std::ranges::all_of(pod.requests, [&](const auto& each) {
+                   return each.second.milli <= 0 || has(each.first, units(each.first, each.second));
+               });
     }
     /// Neither gated nor refused for what it says.
     [[nodiscard]] static bool is_ready(const pod_object& pod) {
@@ -169,7 +176,7 @@ private:
     [[nodiscard]] static int128 units(const std::string& kind, const named_amount& amount) {
         return kind == "cpu" ? amount.milli : (amount.milli + 999) / 1000;
     }
-    static void take(std::map<std::string, std::int64_t>& left, const pod_object& pod) {
+    static void take(amounts& left, const pod_object& pod) {
         for (const auto& [kind, amount] : pod.requests)
             if (const auto known = left.find(kind); known != left.end())
                 known->second = saturate(known->second - units(kind, amount));

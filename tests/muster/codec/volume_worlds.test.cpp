@@ -241,6 +241,51 @@ TEST_CASE("a gang with room on every node starts if and only if its claims can b
         CHECK(started > 300);
 }
 
+TEST_CASE(
+    "gangs of pods with two claims start while volumes last, each pod with both in its zone") {
+    // 100 volumes in each of three zones; pods of 40 gangs want 320.
+    manifests objects;
+    for (std::size_t at = 0; at < 600; ++at) {
+        node_object& node = objects.nodes.emplace_back();
+        node.metadata.key.name = "n" + std::to_string(at);
+        node.metadata.labels = {{"zone", "z" + std::to_string(at % 3)}};
+        node.allocatable = {{"cpu", 64000}, {"pods", 110}};
+    }
+    storage_class_object& of = objects.storage.classes.emplace_back();
+    of.metadata.key.name = "zonal";
+    of.provisioner = "kubernetes.io/no-provisioner";
+    of.waits_for_consumer = true;
+    for (std::size_t at = 0; at < 300; ++at) {
+        volume_object& volume = objects.storage.volumes.emplace_back();
+        volume.metadata.key.name = "v" + std::to_string(at);
+        volume.storage_class = "zonal";
+        volume.bytes = 10;
+        volume.access = read_write_once;
+        volume.nodes = {on("zone", "z" + std::to_string(at % 3))};
+    }
+    for (std::size_t at = 0; at < 160; ++at) {
+        const std::string own = "p" + std::to_string(at);
+        pod_object& pod = objects.pods.emplace_back();
+        pod.metadata.key = {"default", own};
+        pod.metadata.labels = {
+            {"pod-group.scheduling.sigs.k8s.io/name", "g" + std::to_string(at / 4)},
+            {"pod-group.scheduling.sigs.k8s.io/min-available", "4"}};
+        pod.requests["cpu"].milli = 1000;
+        for (const std::string which : {"a", "b"}) {
+            pod_volume& use = pod.volumes.emplace_back();
+            use.name = which;
+            use.claim = own + which;
+            claim_object& claim = objects.storage.claims.emplace_back();
+            claim.metadata.key = {"default", use.claim};
+            claim.metadata.uid = use.claim;
+            claim.asks.storage_class = "zonal";
+            claim.asks.access = read_write_once;
+            claim.asks.bytes = 5;
+        }
+    }
+    CHECK(decide(objects).size() == 37 * 4);
+}
+
 TEST_CASE("the order of the objects of an input does not matter") {
     muster::testing::random chance(muster::testing::random_seed() + 3);
     const auto shuffle = [&](auto& list) {
