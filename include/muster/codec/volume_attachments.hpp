@@ -28,7 +28,8 @@ namespace codec {
 /// waiting pods share, or that is attached already, one attachment is set aside on each node that
 /// has some left, and its pods take none, unless the nodes have enough free attachments for each
 /// pod of the gang to take one for each of its volumes. Volumes that are set aside get at most half
-/// of a node's free attachments, so that they do not keep other pods off all nodes. A
+/// of a node's free attachments, so that they do not keep other pods off all nodes, or as many as
+/// the pods of one gang share if that leaves enough for the volumes that one other pod has alone. A
 /// VolumeAttachment counts as one attachment on its node, once with the pods that use the volume
 /// there.
 class volume_attachments {
@@ -98,15 +99,15 @@ private:
                 if (const auto known = free_.find(name); known != free_.end())
                     known->second = std::max<std::int64_t>(0, known->second - 1);
         repeats_.clear();
-        spare_.clear();
-        for (const auto& [name, count] : free_)
-            spare_.emplace(name, (count + 1) / 2);
+        share_out(uses);
         const std::string kind = storage_catalog::attachments_of(driver);
         std::vector<std::pair<std::size_t, const std::string*>> order;
         needed_.clear();
+        at_least_.clear();
         for (const auto& [handle, use] : uses) {
             order.emplace_back(use.first_gang, &handle);
             needed_[use.first_gang] += needed(use);
+            at_least_[use.first_gang] += least_needed(use);
         }
         std::ranges::stable_sort(order, {}, [](const auto& each) { return each.first; });
         bool lowered = false;
@@ -142,6 +143,29 @@ private:
                 own != drivers.end() && pod_of(user).node.empty())
                 keep_off_small_nodes(user, driver, own->second, uses);
         plan_->kinds.emplace(kind, std::move(supply));
+    }
+
+    /// Determines how many attachments of each node may be set aside.
+    void share_out(const std::map<std::string, volume_use>& uses) {
+        std::map<std::size_t, std::int64_t>
+            alone; // by pod, its volumes that no other one waits for
+        std::map<std::size_t, std::int64_t> shared; // by gang
+        for (const auto& [handle, use] : uses)
+            if (use.waiting.size() == 1)
+                ++alone[use.waiting.front()];
+            else if (!use.waiting.empty())
+                ++shared[use.first_gang];
+        std::int64_t most_alone = 0;
+        for (const auto& [user, count] : alone)
+            most_alone = std::max(most_alone, count);
+        may_set_aside_.clear();
+        for (const auto& [name, count] : free_) {
+            std::int64_t& most = may_set_aside_[name] = (count + 1) / 2;
+            for (const auto& [gang, volumes] : shared)
+                if (volumes <= count - most_alone)
+                    most = std::max(most, volumes);
+        }
+        spare_ = may_set_aside_;
     }
 
     /// Restricts a pod to nodes that have all of its volumes attached, or attach them all when the
@@ -240,6 +264,7 @@ private:
         if (!usable && chosen.empty())
             return false;
         needed_.at(use.first_gang) -= needed(use);
+        at_least_.at(use.first_gang) -= least_needed(use);
         for (const std::string& name : chosen) {
             --spare_.at(name);
             if (lower(supply, name))
@@ -274,6 +299,10 @@ private:
     [[nodiscard]] static std::int64_t needed(const volume_use& use) {
         return use.standing.empty() ? static_cast<std::int64_t>(use.waiting.size()) : 0;
     }
+    /// Returns the attachments that a volume takes: of its pods, or one of each node.
+    [[nodiscard]] std::int64_t least_needed(const volume_use& use) const {
+        return std::min(needed(use), static_cast<std::int64_t>(nodes_->size()));
+    }
     /// The nodes have an attachment for each pod that waits. They also have one for each of the
     /// gang's other volumes, or would have too few for these if this volume were set aside.
     [[nodiscard]] bool suffices(const volume_use& use) const {
@@ -288,12 +317,12 @@ private:
                 return true;
             const std::int64_t spare = spare_.at(each.name);
             sum += limited->second;
-            left += limited->second - ((limited->second + 1) / 2 - spare);
+            left += limited->second - (may_set_aside_.at(each.name) - spare);
             settable += spare > 0 ? 1 : 0;
         }
-        const std::int64_t own = needed(use);
-        const std::int64_t all = needed_.at(use.first_gang);
-        return sum >= own && (left >= all || settable == 0 || left - settable < all - own);
+        return sum >= needed(use) &&
+               (left >= needed_.at(use.first_gang) || settable == 0 ||
+                left - settable < at_least_.at(use.first_gang) - least_needed(use));
     }
     [[nodiscard]] bool is_for_some(const volume_use& use, const node<1>& target) const {
         return std::ranges::any_of(use.waiting, [&](std::size_t user) {
@@ -318,13 +347,17 @@ private:
     std::span<const volume_user> users_;
     std::vector<volume_effects>* effects_;
     volume_plan* plan_;
-    /// Per node with a limit: free attachments, and how many of them may still be set aside.
+    /// Per node with a limit: free attachments, how many of them may be set aside, and how many of
+    /// these are not yet.
     std::map<std::string, std::int64_t> free_;
+    std::map<std::string, std::int64_t> may_set_aside_;
     std::map<std::string, std::int64_t> spare_;
     /// Per node, the volumes attached to it of which a pod may take a second attachment there.
     std::map<std::string, std::int64_t> repeats_;
     /// Per gang, the attachments that its pods take unless further volumes are set aside.
     std::map<std::size_t, std::int64_t> needed_;
+    /// The same if each of them is set aside where that takes fewer.
+    std::map<std::size_t, std::int64_t> at_least_;
 };
 
 } // namespace codec

@@ -123,6 +123,38 @@ TEST_CASE("an attached volume counts once with the pods that use it on the node"
               .placed == "p=a r=a ");
 }
 
+TEST_CASE("several volumes that all pods of a gang share take one attachment of a node each") {
+    // `size` pods of a gang, each with all of the claims.
+    const auto gang = [](const std::string& name, int size, const std::string& claims) {
+        std::string volumes;
+        std::string made;
+        for (const char each : claims) {
+            volumes += std::string(volumes.empty() ? "" : ", ") + "{name: v" + each +
+                       ", persistentVolumeClaim: {claimName: " + each + "}}";
+            made += csi(std::string(1, each));
+        }
+        for (int rank = 0; rank < size; ++rank)
+            made += "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + name + "-" +
+                    std::to_string(rank) +
+                    ", labels: {pod-group.scheduling.sigs.k8s.io/name: " + name +
+                    ", pod-group.scheduling.sigs.k8s.io/min-available: \"" + std::to_string(size) +
+                    "\"}}\nspec:\n  containers: [{name: c, resources: {requests: {cpu: 1}}}]\n"
+                    "  volumes: [" +
+                    volumes + "]\n";
+        return made;
+    };
+    CHECK(decide(node("a", 4) + gang("g", 4, "rst")).nodes.size() == 4);
+    CHECK(decide(node("a", 2) + gang("g", 2, "rs")).nodes.size() == 2);
+    CHECK(decide(node("a", 8) + node("b", 8) + gang("g", 16, "pqrst")).nodes.size() == 16);
+    CHECK(decide(node("a", 2) + gang("g", 4, "rst")).placed.empty());
+    // The first of two gangs.
+    CHECK(decide(node("a", 4) + gang("g", 2, "rst") + gang("h", 2, "uvw")).placed ==
+          "g-0=a g-1=a ");
+    // A pod with a volume of its own is not kept off all nodes.
+    CHECK(decide(node("a", 2) + gang("g", 2, "rs") + pod("p", "own") + csi("own")).placed ==
+          "p=a ");
+}
+
 TEST_CASE("attachments that are kept for a shared volume count apart from those in use") {
     const auto supply = [](const std::string& text) {
         diagnostics out;
