@@ -136,7 +136,9 @@ public:
                 });
             made.changed = live_.tell(view, all);
             synced_ = true;
-            for (auto& each : binder_.settle(live_.storage(), live_.gangs().pods(), now().steady))
+            const auto node_of = [this](const std::string& name) { return live_.find_node(name); };
+            for (auto& each :
+                 binder_.settle(live_.storage(), live_.gangs().pods(), node_of, now().steady))
                 results_.push_back({each.of, each.what, {}, {}, std::move(each.message)});
         }
         made.synced = synced_;

@@ -94,14 +94,14 @@ public:
     }
 
     /// Returns the orders that have ended, and forgets them. `pods`: the pods of the cluster, by
-    /// key.
-    template<class Pods>
+    /// key. `node_of(name)` returns a `const codec::node_object*`, null if there is no such node.
+    template<class Pods, class NodeOf>
     [[nodiscard]] std::vector<result> settle(const live_storage& storage, const Pods& pods,
-                                             std::int64_t now) {
+                                             const NodeOf& node_of, std::int64_t now) {
         std::vector<result> found;
         chosen_.reset();
         for (auto at = wanted_.begin(); at != wanted_.end();) {
-            const auto ended = judge(at->second, storage, pods, now);
+            const auto ended = judge(at->second, storage, pods, node_of, now);
             if (!ended) {
                 ++at;
                 continue;
@@ -116,8 +116,7 @@ public:
         return found;
     }
 
-    /// Returns the next write, if any. `node_of(name)` returns a `const codec::node_object*`, null
-    /// if there is no such node.
+    /// Returns the next write, if any. `pods` and `node_of`: as settle() has them.
     template<class Pods, class NodeOf>
     [[nodiscard]] std::optional<write> next(const live_storage& storage, const Pods& pods,
                                             const NodeOf& node_of, std::int64_t now) {
@@ -125,7 +124,8 @@ public:
             choose(storage, pods, node_of);
         for (auto& [of, each] : wanted_) {
             const auto pod = pods.find(each.pod);
-            if (pod == pods.end() || pod->second.object.metadata.uid != each.uid)
+            if (pod == pods.end() || pod->second.object.metadata.uid != each.uid ||
+                !node_of(each.node))
                 continue;
             for (const codec::pod_volume& volume : pod->second.object.volumes)
                 if (auto made = bind(each, volume, storage, now))
@@ -169,15 +169,18 @@ private:
         std::string message;
     };
 
-    template<class Pods>
+    template<class Pods, class NodeOf>
     [[nodiscard]] std::optional<ending> judge(pending& of, const live_storage& storage,
-                                              const Pods& pods, std::int64_t now) {
+                                              const Pods& pods, const NodeOf& node_of,
+                                              std::int64_t now) {
         using adapter::outcome;
         const auto pod = pods.find(of.pod);
         if (pod == pods.end())
             return ending{outcome::gone, {}};
         if (pod->second.object.metadata.uid != of.uid)
             return ending{outcome::replaced, {}};
+        if (!node_of(of.node))
+            return ending{outcome::refused, "node " + of.node + " does not exist any longer"};
         if (const auto* const plan = storage.plan().find(of.pod); plan && !plan->waits.empty())
             return ending{outcome::refused, plan->waits.front()};
         for (const codec::pod_volume& each : pod->second.object.volumes) {
@@ -254,6 +257,9 @@ private:
         if (!claim)
             return std::nullopt;
         const object_key& key = claim->object.metadata.key;
+        // Its provisioner gave up: settle() ends the order.
+        if (of.selected.contains(key))
+            return std::nullopt;
         if (const auto found = chosen_->find(key); found != chosen_->end()) {
             const object_key about{{}, found->second};
             const auto* const free = storage.volume(found->second);

@@ -79,14 +79,38 @@ struct world {
         static_cast<void>(storage.renew(nodes, gangs));
         binder.want(++last, made.metadata.key, name, node, 0);
     }
-    /// The volumes that are reserved for claims, each as "volume for claim".
-    std::vector<std::string> writes() {
-        std::vector<std::string> made;
-        const auto node_of = [this](const std::string& name) -> const codec::node_object* {
+    [[nodiscard]] auto node_of() const {
+        return [this](const std::string& name) -> const codec::node_object* {
             const auto at = nodes.find(name);
             return at == nodes.end() ? nullptr : &at->second;
         };
-        while (auto one = binder.next(storage, pods, node_of, 0)) {
+    }
+    /// A class whose volumes are made, in place of the one above.
+    void provision() {
+        codec::storage_class_object made;
+        made.metadata.key.name = "local";
+        made.provisioner = "csi.x";
+        made.waits_for_consumer = true;
+        storage.put(std::move(made), "2");
+    }
+    /// The claim is observed with this node as its `selected-node`.
+    void select(const std::string& name, const std::string& node, const std::string& version) {
+        codec::claim_object claim = storage.claim({"team", name})->object;
+        claim.selected_node = node;
+        storage.put(std::move(claim), version);
+        static_cast<void>(storage.renew(nodes, gangs));
+    }
+    /// The messages of the orders that end.
+    std::vector<std::string> ended() {
+        std::vector<std::string> made;
+        for (const auto& each : binder.settle(storage, pods, node_of(), 0))
+            made.push_back(each.message);
+        return made;
+    }
+    /// The volumes that are reserved for claims, each as "volume for claim".
+    std::vector<std::string> writes() {
+        std::vector<std::string> made;
+        while (auto one = binder.next(storage, pods, node_of(), 0)) {
             const auto at = one->request.body.find("\"name\":\"");
             const std::string rest = one->request.body.substr(at + 8);
             made.push_back(one->about.name + " for " + rest.substr(0, rest.find('"')));
@@ -136,6 +160,38 @@ TEST_CASE("volume_binder: a free volume goes where none can be made") {
     CHECK(std::ranges::count(made, "v for first") == 0);
 }
 
+TEST_CASE("volume_binder: an order ends if its node is gone, and nothing is written for it") {
+    world w;
+    w.provision();
+    w.pod("first", "a");
+    w.pod("second", "b");
+    w.nodes.erase("a");
+    CHECK(w.writes().size() == 1);
+    CHECK(w.ended() == std::vector<std::string>{"node a does not exist any longer"});
+}
+
+TEST_CASE("volume_binder: a claim whose provisioner gave up is not written again in its order") {
+    world w;
+    w.provision();
+    w.pod("first", "a");
+    REQUIRE(w.writes().size() == 1);
+    w.binder.done({"team", "first"}, adapter::outcome::applied, {}, 0);
+    w.select("first", "a", "2");
+    CHECK(w.ended().empty());
+    w.select("first", "", "3");
+    CHECK(w.writes().empty());
+    CHECK(w.ended() == std::vector<std::string>{"no volume could be provisioned for claim first"});
+}
+
+TEST_CASE("volume_binder: an order ends if its claim is provisioned for another node") {
+    world w;
+    w.provision();
+    w.pod("first", "a");
+    REQUIRE(w.writes().size() == 1);
+    w.select("first", "b", "2");
+    CHECK(w.ended() == std::vector<std::string>{"claim first is provisioned for node b"});
+}
+
 TEST_CASE("live_storage: the catalog never refers to a removed object") {
     world w;
     w.volume("v", 1, {"a"});
@@ -146,7 +202,7 @@ TEST_CASE("live_storage: the catalog never refers to a removed object") {
     // It is known again after the next plan.
     w.volume("w", 1, {"a"});
     static_cast<void>(w.storage.renew(w.nodes, w.gangs));
-    static_cast<void>(w.binder.settle(w.storage, w.pods, 0));
+    CHECK(w.ended().empty());
     CHECK(w.writes() == std::vector<std::string>{"w for first"});
 }
 
