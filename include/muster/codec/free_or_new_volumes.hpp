@@ -39,7 +39,7 @@ public:
           making_(&making),
           out_(&out) {
         for (const storage_pool& each : making.pools())
-            add(each, making.topologies());
+            add(each);
     }
 
     /// `made`: claims that no free volume suits. Where pools may have too little and nodes have
@@ -79,19 +79,7 @@ public:
     }
 
 private:
-    void add(storage_pool pool, const std::optional<term_list>& within) {
-        if (within) {
-            term_list both;
-            for (const node_term& lhs : *within)
-                for (const node_term& rhs : pool.nodes) {
-                    node_term& made = both.emplace_back(lhs);
-                    made.name.insert(made.name.end(), rhs.name.begin(), rhs.name.end());
-                    auto& labels = made.labels.requirements;
-                    labels.insert(labels.end(), rhs.labels.requirements.begin(),
-                                  rhs.labels.requirements.end());
-                }
-            pool.nodes = std::move(both);
-        }
+    void add(storage_pool pool) {
         const auto where = out_->nodes_of(pool.nodes, 1);
         if (where.empty())
             return;

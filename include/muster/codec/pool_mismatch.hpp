@@ -66,10 +66,13 @@ namespace detail {
                                               const storage_class_object& of,
                                               const claim_effects& nodes) {
     enum property { topology, amount, nowhere };
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 3> texts{
+    const std::string where =
+        of.topologies ? " no node of the allowed topologies of class " + of.metadata.key.name
+                      : " no node";
+    const std::array<std::pair<std::string, std::string>, 3> texts{
         {{"has no nodeTopology", "have no nodeTopology"},
          {"has no capacity", "have no capacity"},
-         {"matches no node", "match no node"}}};
+         {"matches" + where, "match" + where}}};
     std::array<std::vector<std::string>, texts.size()> names;
     if (const auto known = catalog.capacities.find(of.metadata.key.name);
         known != catalog.capacities.end())

@@ -62,14 +62,36 @@ struct storage_pool {
     return driver && driver->tracks_capacity;
 }
 
-/// Returns the pools of a class that some node reaches. One for all nodes if the driver does not
-/// say how much it has.
+/// Returns a term for each pair: nodes that match a term of both lists.
+[[nodiscard]] inline term_list both(const term_list& lhs, const term_list& rhs) {
+    term_list made;
+    for (const node_term& left : lhs)
+        for (const node_term& right : rhs) {
+            node_term& term = made.emplace_back(left);
+            term.name.insert(term.name.end(), right.name.begin(), right.name.end());
+            auto& labels = term.labels.requirements;
+            labels.insert(labels.end(), right.labels.requirements.begin(),
+                          right.labels.requirements.end());
+        }
+    return made;
+}
+
+/// Returns the pools of a class that some node reaches on which the class makes volumes
+/// (`allowedTopologies`). One for all these nodes if the driver does not say how much it has.
 [[nodiscard]] inline std::vector<storage_pool> list_pools(const storage_catalog& catalog,
                                                           const storage_class_object& of,
                                                           const claim_effects& nodes) {
     std::vector<storage_pool> pools;
+    const auto allowed = nodes.reached_from(of.topologies);
+    const auto within = [&](term_list terms) {
+        const auto is_allowed = [&](std::size_t node) { return allowed[node] != 0; };
+        if (of.topologies &&
+            !std::ranges::all_of(nodes.nodes_of(terms, allowed.size()), is_allowed))
+            return both(*of.topologies, terms);
+        return terms;
+    };
     if (!tracks_capacity(catalog, of)) {
-        pools.push_back({nullptr, {term_of({})}, std::nullopt, false});
+        pools.push_back({nullptr, within({term_of({})}), std::nullopt, false});
         return pools;
     }
     const auto known = catalog.capacities.find(of.metadata.key.name);
@@ -78,7 +100,7 @@ struct storage_pool {
     for (const storage_capacity_object* const each : known->second) {
         if (!each->nodes || !(each->bytes || each->largest))
             continue;
-        term_list terms{term_of(*each->nodes)};
+        term_list terms = within({term_of(*each->nodes)});
         const auto where = nodes.nodes_of(terms, 1);
         if (where.empty())
             continue;

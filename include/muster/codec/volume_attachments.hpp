@@ -42,6 +42,12 @@ public:
     [[nodiscard]] static std::string of_free_volume(const std::string& claim) {
         return std::string(free_volume) + claim;
     }
+    /// Returns a handle for an inline CSI volume of a pod. kube-scheduler does not count these, so
+    /// such a handle never proves `never`.
+    [[nodiscard]] static std::string of_inline_volume(const object_key& pod,
+                                                      const std::string& name) {
+        return std::string(inline_volume) + pod.name_space + "/" + pod.name + "/" + name;
+    }
 
     volume_attachments(const storage_catalog& catalog, const std::vector<node<1>>& nodes,
                        std::span<const volume_user> users, std::vector<volume_effects>& effects,
@@ -50,7 +56,9 @@ public:
 
     /// O(volumes of pods × limited nodes) for shared volumes, else O((volumes of pods +
     /// VolumeAttachments) · log).
-    void count(const handles& attached) {
+    /// `lone`: volumes that at most one pod uses at a time (ReadWriteOncePod).
+    void count(const handles& attached, std::set<std::string> lone = {}) {
+        lone_ = std::move(lone);
         std::set<std::string> asked;
         for (const auto& [user, drivers] : attached)
             if (pod_of(user).node.empty())
@@ -69,11 +77,11 @@ private:
     };
 
     static constexpr std::string_view free_volume = "free:";
+    static constexpr std::string_view inline_volume = "inline:";
 
-    /// Returns how many of the volumes need an attachment of the driver whatever comes.
-    [[nodiscard]] static std::size_t lasting(const std::set<std::string>& of_pod) {
-        return static_cast<std::size_t>(std::ranges::count_if(
-            of_pod, [](const std::string& handle) { return !handle.starts_with(free_volume); }));
+    /// The volume needs an attachment of the driver whatever comes.
+    [[nodiscard]] static bool lasts(const std::string& handle) {
+        return !handle.starts_with(free_volume) && !handle.starts_with(inline_volume);
     }
 
     [[nodiscard]] const pod_object& pod_of(std::size_t user) const { return *users_[user].pod; }
@@ -114,12 +122,12 @@ private:
         std::set<std::size_t> takers;
         for (const auto& [gang, handle] : order) {
             const volume_use& use = uses.at(*handle);
-            const bool apart =
-                !use.waiting.empty() && set_aside(driver, *handle, use, supply, lowered);
+            const bool apart = !use.waiting.empty() && !lone_.contains(*handle) &&
+                               set_aside(driver, *handle, use, supply, lowered);
             for (const std::size_t user : apart ? std::vector<std::size_t>{} : use.waiting) {
                 ++(*effects_)[user].amounts[kind];
                 takers.insert(user);
-                if (handle->starts_with(free_volume))
+                if (!lasts(*handle))
                     (*effects_)[user].growing.insert(kind);
                 // More pods than one may count it on one node.
                 if (use.waiting.size() > 1 || !use.standing.empty()) {
@@ -143,6 +151,13 @@ private:
                 own != drivers.end() && pod_of(user).node.empty())
                 keep_off_small_nodes(user, driver, own->second, uses);
         plan_->kinds.emplace(kind, std::move(supply));
+    }
+
+    /// A pod has the volume for itself: it is attached nowhere else until that pod goes.
+    [[nodiscard]] bool is_in_lone_use(const std::string& handle, const volume_use& use) const {
+        return lone_.contains(handle) && std::ranges::any_of(use.standing, [](const auto& each) {
+                   return !each.second.empty();
+               });
     }
 
     /// Determines how many attachments of each node may be set aside.
@@ -173,7 +188,7 @@ private:
     void keep_off_small_nodes(std::size_t user, const std::string& driver,
                               const std::set<std::string>& of_pod,
                               const std::map<std::string, volume_use>& uses) {
-        const std::size_t count = lasting(of_pod);
+        const auto count = static_cast<std::size_t>(std::ranges::count_if(of_pod, lasts));
         volume_effects& to = (*effects_)[user];
         const std::string kind = storage_catalog::attachments_of(driver);
         const auto needed = static_cast<std::int64_t>(count);
@@ -324,9 +339,15 @@ private:
                (left >= needed_.at(use.first_gang) || settable == 0 ||
                 left - settable < at_least_.at(use.first_gang) - least_needed(use));
     }
+    /// Some of the waiting pods may be placed on the node, by its own selector and its volumes.
     [[nodiscard]] bool is_for_some(const volume_use& use, const node<1>& target) const {
+        const auto admits = [&](const volume_reach& one) {
+            return std::ranges::any_of(one.any_of,
+                                       [&](const node_term& term) { return term.matches(target); });
+        };
         return std::ranges::any_of(use.waiting, [&](std::size_t user) {
-            return (failed_filters(pod_of(user).where, target) & node_filter_selector) == 0;
+            return (failed_filters(pod_of(user).where, target) & node_filter_selector) == 0 &&
+                   std::ranges::all_of((*effects_)[user].reach, admits);
         });
     }
     /// Sets aside one attachment of a node with a limit. Returns false if it has none left.
@@ -347,6 +368,7 @@ private:
     std::span<const volume_user> users_;
     std::vector<volume_effects>* effects_;
     volume_plan* plan_;
+    std::set<std::string> lone_;
     /// Per node with a limit: free attachments, how many of them may be set aside, and how many of
     /// these are not yet.
     std::map<std::string, std::int64_t> free_;

@@ -105,9 +105,10 @@ public:
         return made;
     }
 
-    /// Places pods one by one: beside those placed by keep() if possible, else with what is free
-    /// now, or on emptied nodes. `assigned` gives each claim one of its candidates. Returns the
-    /// candidates that the nodes leave; nothing if some pod finds no node, or after too many steps.
+    /// Places pods one by one, of pods that share claims the first one on a node of each group:
+    /// beside those placed by keep() if possible, else with what is free now, or on emptied nodes.
+    /// `assigned` gives each claim one of its candidates. Returns the candidates that the nodes
+    /// leave; nothing if some pod finds no node, or after too many steps.
     [[nodiscard]] std::optional<candidate_lists> place(const claims_of_pods& pods,
                                                        const candidate_lists& lists,
                                                        const supply_assignment& assigned) {
@@ -129,53 +130,99 @@ public:
     }
 
 private:
+    /// Where placing has come to.
+    struct progress {
+        candidate_lists lists;
+        supply_assignment assigned;
+        /// By node, what the pods take.
+        std::map<std::size_t, volume_places::amounts> taken;
+    };
+
     [[nodiscard]] std::optional<candidate_lists> place(const claims_of_pods& pods,
-                                                       candidate_lists lists,
-                                                       supply_assignment assigned,
+                                                       const candidate_lists& lists,
+                                                       const supply_assignment& assigned,
                                                        const volume_places::room& room) {
         taken_.clear();
-        std::size_t steps = most_steps;
-        const std::size_t per_try = lists.size() + supplies_.size();
-        for (const auto& [pod, own] : pods) {
-            bool placed = false;
-            for (const std::size_t group : groups_of(pod)) {
-                const candidate_lists narrow = narrowed(group, own, lists);
-                if (narrow.empty())
-                    continue;
-                const auto node = find_node(pod, group, room);
-                if (!node)
-                    continue;
-                if (steps < per_try)
-                    return std::nullopt;
-                steps -= per_try;
-                supply_assignment after = assigned;
-                for (const std::size_t at : own)
-                    after.release(at);
-                for (std::size_t at = 0; at < own.size(); ++at)
-                    after.set_candidates(own[at], narrow[at]);
-                placed = std::ranges::all_of(own, [&](std::size_t at) { return after.assign(at); });
-                if (!placed)
-                    continue;
-                assigned = std::move(after);
-                for (std::size_t at = 0; at < own.size(); ++at)
-                    lists[own[at]] = narrow[at];
-                places_->add(taken_[*node], pod);
-                break;
-            }
+        steps_ = most_steps;
+        progress all{lists, assigned, {}};
+        for (const std::vector<std::size_t>& sharers : sharers_of(pods)) {
+            const std::vector<std::size_t>& groups = groups_of(sharers.front());
+            const bool placed = std::ranges::any_of(groups, [&](std::size_t first) {
+                progress trial = all;
+                const bool fits = std::ranges::all_of(sharers, [&](std::size_t pod) {
+                    const bool is_first = pod == sharers.front();
+                    return is_first ? place_in(pod, pods.at(pod), first, room, trial)
+                                    : std::ranges::any_of(groups_of(pod), [&](std::size_t group) {
+                                          return place_in(pod, pods.at(pod), group, room, trial);
+                                      });
+                });
+                if (fits)
+                    all = std::move(trial);
+                return fits;
+            });
             if (!placed)
                 return std::nullopt;
         }
-        return lists;
+        taken_ = std::move(all.taken);
+        return std::move(all.lists);
+    }
+    /// Places one pod on a node of the group. False, and no change, if none fits or after too many
+    /// steps.
+    [[nodiscard]] bool place_in(std::size_t pod, const std::vector<std::size_t>& own,
+                                std::size_t group, const volume_places::room& room, progress& all) {
+        candidate_lists narrow = narrowed(group, own, all.lists);
+        const std::size_t cost = all.lists.size() + supplies_.size();
+        if (narrow.empty() || steps_ < cost)
+            return false;
+        const auto node = find_node(pod, group, room, all.taken);
+        if (!node)
+            return false;
+        steps_ -= cost;
+        supply_assignment after = all.assigned;
+        for (const std::size_t at : own)
+            after.release(at);
+        for (std::size_t at = 0; at < own.size(); ++at)
+            after.set_candidates(own[at], narrow[at]);
+        if (!std::ranges::all_of(own, [&](std::size_t at) { return after.assign(at); }))
+            return false;
+        all.assigned = std::move(after);
+        for (std::size_t at = 0; at < own.size(); ++at)
+            all.lists[own[at]] = std::move(narrow[at]);
+        places_->add(all.taken[*node], pod);
+        return true;
+    }
+    /// The pods, grouped by the claims that they share: of such pods, the first one's node decides
+    /// where the others can be placed.
+    [[nodiscard]] static std::vector<std::vector<std::size_t>>
+    sharers_of(const claims_of_pods& pods) {
+        std::map<std::size_t, std::vector<std::size_t>> pods_of; // by claim
+        for (const auto& [pod, own] : pods)
+            for (const std::size_t claim : own)
+                pods_of[claim].push_back(pod);
+        std::vector<std::vector<std::size_t>> found;
+        std::set<std::size_t> seen;
+        for (const auto& [first, claims] : pods) {
+            if (!seen.insert(first).second)
+                continue;
+            std::vector<std::size_t>& together = found.emplace_back(1, first);
+            for (std::size_t at = 0; at < together.size(); ++at)
+                for (const std::size_t claim : pods.at(together[at]))
+                    for (const std::size_t pod : std::exchange(pods_of[claim], {}))
+                        if (seen.insert(pod).second)
+                            together.push_back(pod);
+        }
+        return found;
     }
     /// The first node of the group that has room for the pod.
-    [[nodiscard]] std::optional<std::size_t> find_node(std::size_t pod, std::size_t group,
-                                                       const volume_places::room& room) {
+    [[nodiscard]] std::optional<std::size_t>
+    find_node(std::size_t pod, std::size_t group, const volume_places::room& room,
+              const std::map<std::size_t, volume_places::amounts>& all) {
         const std::vector<char>& admitted = places_->admitted(pod);
         const volume_places::amounts none;
         for (const std::size_t node : reach_.nodes_of(group)) {
-            const auto taken = taken_.find(node);
+            const auto taken = all.find(node);
             if (admitted[node] != 0 &&
-                places_->fits(room[node], taken == taken_.end() ? none : taken->second, pod))
+                places_->fits(room[node], taken == all.end() ? none : taken->second, pod))
                 return node;
         }
         return std::nullopt;
@@ -193,6 +240,8 @@ private:
     std::optional<volume_places::room> left_;
     /// By node, what the pods of the last place() take.
     std::map<std::size_t, volume_places::amounts> taken_;
+    /// Steps left for place().
+    std::size_t steps_ = 0;
 };
 
 } // namespace codec

@@ -74,7 +74,8 @@ public:
             volume_matcher(*catalog_, storage_class, out).match(std::move(demands));
         }
         keep_apart();
-        volume_attachments(*catalog_, nodes_.seen, users_, effects_, plan_).count(attached_);
+        volume_attachments(*catalog_, nodes_.seen, users_, effects_, plan_)
+            .count(attached_, lone_volumes_);
         for (std::size_t at = 0; at < users_.size(); ++at)
             if (!(effects_[at] == volume_effects{}))
                 plan_.pods.emplace(users_[at].pod->metadata.key, std::move(effects_[at]));
@@ -93,8 +94,8 @@ private:
         const pod_object& pod = *users_[at].pod;
         switch (volume.from) {
         case pod_volume::source::csi:
-            attached_[at][volume.driver].insert("inline:" + pod.metadata.key.name_space + "/" +
-                                                pod.metadata.key.name + "/" + volume.name);
+            attached_[at][volume.driver].insert(
+                volume_attachments::of_inline_volume(pod.metadata.key, volume.name));
             require_driver(at, volume.driver, "volume " + volume.name);
             return;
         case pod_volume::source::disk:
@@ -201,8 +202,11 @@ private:
                                      ", which cannot be read: " + volume->unread);
         const std::string what = "claim " + name + " (volume " + claim.asks.volume + ")";
         if (!volume->driver.empty()) {
-            attached_[at][volume->driver].insert(volume->handle.empty() ? volume->metadata.key.name
-                                                                        : volume->handle);
+            const std::string& handle =
+                volume->handle.empty() ? volume->metadata.key.name : volume->handle;
+            attached_[at][volume->driver].insert(handle);
+            if ((claim.asks.access & read_write_once_pod) != 0)
+                lone_volumes_.insert(handle);
             require_driver(at, volume->driver, what);
         }
         if (!waits(*users_[at].pod))
@@ -360,6 +364,8 @@ private:
 
     const storage_catalog* catalog_;
     std::span<const volume_user> users_;
+    /// Handles of volumes with ReadWriteOncePod claims.
+    std::set<std::string> lone_volumes_;
     /// Pods that reach nothing for one of their claims.
     std::set<std::size_t> stuck_;
     std::span<const volume_gang> gangs_;

@@ -43,22 +43,18 @@ public:
             pools_ = list_pools(*catalog_, *spec_, *out_);
         return *pools_;
     }
-    /// Where the class makes volumes at all (`allowedTopologies`); absent = on every node.
-    [[nodiscard]] const std::optional<term_list>& topologies() const { return spec_->topologies; }
 
     /// Some node that all its pods that can start may be placed on can have a volume made for it.
     [[nodiscard]] bool can_make(const volume_demand& of) {
         if (of.askers.empty())
             return false;
-        const std::vector<char> possible = out_->reached_from(spec_->topologies);
         std::vector<char> pooled(out_->nodes().size(), 0);
         for (const storage_pool& each : pools())
             if (each.takes(*of.asks) && each.size() >= of.asks->bytes)
                 for (const std::size_t node : out_->nodes_of(each.nodes, pooled.size()))
                     pooled[node] = 1;
-        for (std::size_t node = 0; node < possible.size(); ++node)
-            if (possible[node] != 0 && pooled[node] != 0 &&
-                std::ranges::all_of(of.askers, [&](std::size_t user) {
+        for (std::size_t node = 0; node < pooled.size(); ++node)
+            if (pooled[node] != 0 && std::ranges::all_of(of.askers, [&](std::size_t user) {
                     return out_->places().admitted(user)[node] != 0;
                 }))
                 return true;

@@ -155,6 +155,40 @@ TEST_CASE("several volumes that all pods of a gang share take one attachment of 
           "p=a ");
 }
 
+TEST_CASE("no attachment is set aside on a node that the volume does not reach") {
+    const auto only = [](std::string text, const std::string& node) {
+        const std::string name = "spec: {capacity: {storage: 1Gi}, ";
+        return text.replace(text.find(name), name.size(),
+                            name +
+                                "nodeAffinity: {required: {nodeSelectorTerms: "
+                                "[{matchFields: [{key: metadata.name, operator: In, values: [" +
+                                node + "]}]}]}}, ");
+    };
+    // A pod that waits for cpu shares the volume of a.
+    std::string large = pod("large", "old");
+    large.replace(large.find("cpu: 1"), 6, "cpu: 8");
+    CHECK(decide(node("a", 5) + node("b", 1) + only(csi("old"), "a") + pod("r", "old", runs_on_a) +
+                 large + csi("new") +
+                 pod("p", "new", "  nodeSelector: {kubernetes.io/hostname: b}\n") + "---\n")
+              .nodes.count("p") == 0); // b has no such label
+    CHECK(decide(node("a", 5) + node("b", 1) + only(csi("old"), "a") + pod("r", "old", runs_on_a) +
+                 large + only(csi("new"), "b") + pod("p", "new"))
+              .nodes.at("p") == "b");
+    // A node without a limit that the volume does not reach has no attachment for it.
+    const std::string free = "---\napiVersion: v1\nkind: Node\nmetadata: {name: c}\nstatus: "
+                             "{allocatable: {cpu: 8, pods: 110}}\n";
+    CHECK(decide(node("a", 1) + free + only(csi("old"), "a") + pod("p", "old") + pod("q", "old"))
+              .placed == "p=a q=a ");
+}
+
+TEST_CASE("nothing is set aside for a volume that a running pod has for itself") {
+    std::string lone = csi("lone");
+    lone.insert(lone.find("resources:"), "accessModes: [ReadWriteOncePod], ");
+    CHECK(decide(node("a", 1) + node("b", 1) + lone + pod("r", "lone", runs_on_a) +
+                 pod("w", "lone") + csi("own") + pod("p", "own"))
+              .placed == "p=b r=a ");
+}
+
 TEST_CASE("attachments that are kept for a shared volume count apart from those in use") {
     const auto supply = [](const std::string& text) {
         diagnostics out;

@@ -1326,6 +1326,57 @@ TEST_CASE("the volume of a shared claim is chosen for a pod that can reach it") 
               .placed == "q=a1 ");
 }
 
+TEST_CASE("storage of a zone in which the class makes no volumes is handed to nobody") {
+    const std::string only_b =
+        storage_class("lvm", "csi.x",
+                      "volumeBindingMode: WaitForFirstConsumer\nallowedTopologies: "
+                      "[{matchLabelExpressions: [{key: topology.kubernetes.io/zone, values: "
+                      "[b]}]}]\n");
+    const auto pool = [](const std::string& zone, const std::string& size) {
+        return capacity("pool-" + zone, "lvm", "topology.kubernetes.io/zone: " + zone,
+                        "capacity: " + size);
+    };
+    const std::string all = nodes + tracking + only_b + unbound("c", "lvm", "3Gi") + pod("p", "c") +
+                            unbound("d", "lvm", "10Gi") + pod("q", "d");
+    CHECK(decide(all + pool("a", "20Gi") + pool("b", "10Gi")).placed == "p=b1 ");
+    CHECK(decide(all + pool("a", "20Gi") + pool("b", "13Gi")).placed == "p=b1 q=b1 ");
+    CHECK(decide(all + pool("a", "20Gi")).placed.empty());
+}
+
+TEST_CASE("a shared claim gets a volume where there is room for all pods that use it") {
+    std::string two = member("g-0", "c", 2) + member("g-1", "c", 2);
+    two.replace(two.find("cpu: 1"), 6, "cpu: 5");
+    two.replace(two.find("cpu: 1"), 6, "cpu: 5");
+    const std::string large = "---\napiVersion: v1\nkind: Node\nmetadata: {name: z, labels: "
+                              "{kubernetes.io/hostname: z}}\nstatus: {allocatable: {cpu: 16, "
+                              "pods: 110}}\n";
+    const auto disk = [](const std::string& name, const std::string& node) {
+        return volume(name, ", storageClassName: local" + on_node(node));
+    };
+    CHECK(decide(nodes + large + local + unbound("c", "local") + two + disk("v0", "a1") +
+                 disk("v1", "z"))
+              .placed == "g-0=z g-1=z ");
+    CHECK(decide(nodes + large + local + unbound("c", "local") + two + disk("v0", "a1"))
+              .placed.empty());
+}
+
+TEST_CASE("inline CSI volumes count, and never prove never") {
+    std::string gang;
+    for (const std::string rank : {"0", "1"}) {
+        gang += member("g-" + rank, "x", 2);
+        gang.replace(gang.rfind("persistentVolumeClaim: {claimName: x}"), 37,
+                     "csi: {driver: csi.x}");
+    }
+    const auto made =
+        decide("---\napiVersion: v1\nkind: Node\nmetadata: {name: a1}\nstatus: {allocatable: "
+               "{cpu: 8, pods: 110}}\n---\napiVersion: storage.k8s.io/v1\nkind: "
+               "CSINode\nmetadata: {name: a1}\nspec: {drivers: [{name: csi.x, nodeID: i, "
+               "allocatable: {count: 1}}]}\n" +
+               gang);
+    CHECK(made.placed.empty());
+    CHECK(made.answers == std::vector{muster::answer::waiting});
+}
+
 TEST_CASE("a pod never gets one volume for two claims, though one is another gang's as well") {
     // The first gang uses c3 and never starts, as no node has a zone z.
     const auto first = [](const std::string& name, const std::string& claims,
