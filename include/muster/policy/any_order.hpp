@@ -13,7 +13,7 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Any order of gangs, as a value.
+/// Holds any order of gangs (type erasure).
 class any_gang_order {
 public:
     any_gang_order() : any_gang_order(priority_then_age{}) {}
@@ -46,7 +46,7 @@ private:
                   std::int64_t) noexcept;
 };
 
-/// Any order of queues, as a value.
+/// Holds any order of queues (type erasure).
 class any_queue_order {
 public:
     any_queue_order() : any_queue_order(priority_then_share{}) {}

@@ -17,7 +17,7 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Any reservation rule, as a value. Its answers are copied at conversion.
+/// Holds the values of any reservation rule, copied at conversion.
 class any_reservation_rule {
 public:
     any_reservation_rule() = default;
@@ -36,7 +36,7 @@ private:
     std::optional<std::int64_t> patience_;
 };
 
-/// Any surplus rule, as a value. Its answers are copied at conversion.
+/// Holds the values of any surplus rule, copied at conversion.
 class any_surplus_rule {
 public:
     any_surplus_rule() = default;
@@ -54,7 +54,7 @@ private:
     surplus_request per_turn_{};
 };
 
-/// Any staleness rule, as a value.
+/// Holds any staleness rule (type erasure).
 class any_staleness_rule {
 public:
     static constexpr bool none = false;

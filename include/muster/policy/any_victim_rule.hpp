@@ -14,7 +14,7 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Any victim rule, as a value.
+/// Holds any victim rule (type erasure).
 class any_victim_rule {
 public:
     static constexpr bool none = false;
@@ -37,15 +37,16 @@ public:
             next_change_ = &next<Rule>;
     }
 
-    [[nodiscard]] std::optional<victim_terms> operator()(const gang_view& by, const gang_view& of,
+    [[nodiscard]] std::optional<victim_terms> operator()(const gang_view& preemptor,
+                                                         const gang_view& victim,
                                                          std::int64_t now) const noexcept {
-        return call_(value_, by, of, now);
+        return call_(value_, preemptor, victim, now);
     }
-    [[nodiscard]] std::optional<std::int64_t> next_change(const gang_view& of,
+    [[nodiscard]] std::optional<std::int64_t> next_change(const gang_view& victim,
                                                           std::int64_t now) const noexcept {
-        return next_change_ ? next_change_(value_, of, now) : std::nullopt;
+        return next_change_ ? next_change_(value_, victim, now) : std::nullopt;
     }
-    /// True if the rule's type evicts nothing: the cycle has no pass for evictions.
+    /// True if the rule's type evicts nothing: the cycle then runs no preempt phase.
     [[nodiscard]] bool is_none() const noexcept { return is_none_; }
     [[nodiscard]] bool is_timeless() const noexcept { return is_timeless_; }
     [[nodiscard]] bool spares_all() const noexcept { return spares_all_; }
@@ -62,14 +63,15 @@ protected:
 
 private:
     template<class Rule>
-    static std::optional<victim_terms> call(const detail::any_value& value, const gang_view& by,
-                                            const gang_view& of, std::int64_t now) noexcept {
-        return value.as<Rule>()(by, of, now);
+    static std::optional<victim_terms> call(const detail::any_value& value,
+                                            const gang_view& preemptor, const gang_view& victim,
+                                            std::int64_t now) noexcept {
+        return value.as<Rule>()(preemptor, victim, now);
     }
     template<class Rule>
-    static std::optional<std::int64_t> next(const detail::any_value& value, const gang_view& of,
+    static std::optional<std::int64_t> next(const detail::any_value& value, const gang_view& victim,
                                             std::int64_t now) noexcept {
-        return value.as<Rule>().next_change(of, now);
+        return value.as<Rule>().next_change(victim, now);
     }
 
     bool is_none_;
@@ -85,7 +87,7 @@ private:
                                                 std::int64_t) noexcept = nullptr;
 };
 
-/// Any consolidation rule, as a value.
+/// Holds any consolidation rule (type erasure).
 class any_consolidation_rule : public any_victim_rule {
 public:
     any_consolidation_rule() : any_consolidation_rule(no_consolidation{}) {}

@@ -13,13 +13,13 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Keeps nodes with scarce resources, such as GPUs, for the pods that request them: the node with
-/// the fewest scarce kinds that the pod does not request (Koordinator's ScarceResourceAvoidance),
-/// among equal ones the most allocated. Every node is looked at. O(width) a node.
+/// Keeps nodes with scarce resources, such as GPUs, for the pods that request them. Prefers the
+/// node with the fewest scarce kinds that the pod does not request; if nodes tie, the most
+/// allocated one (Koordinator's ScarceResourceAvoidance). Scans all nodes; O(width) per node.
 struct avoid_scarce {
-    /// By the column of the kind.
+    /// The scarce kinds, by column.
     std::array<bool, max_kinds> scarce{};
-    /// For equal nodes: from 0 to 10, by the column of the kind.
+    /// Weights for nodes that tie, from 0 to 10, by the column of the kind.
     std::array<std::uint8_t, max_kinds> weight_of{};
 
     template<std::size_t Width>

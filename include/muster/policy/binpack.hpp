@@ -14,15 +14,16 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// T9k's and Kubernetes' binpack: the weighted mean, over the kinds that weigh something and that
-/// the node has, of the part of each that is taken with the pod there. Most allocated packs, least
-/// allocated spreads. Parts are of each node's own capacity, so every node is looked at; they are
-/// counted in 2^-40, rounded down. O(width) a node.
+/// Scores a node by its utilization after the pod is placed, as the binpack of T9k and Kubernetes
+/// does: the weighted mean of the allocated fraction of each kind. Kinds with weight 0 and kinds
+/// that the node lacks do not count. `most_allocated` packs pods, `least_allocated` spreads them.
+/// Fractions are of each node's own capacity, so all nodes are scanned. They are integers in units
+/// of 2^-40, rounded down. O(width) per node.
 struct binpack {
     enum class strategy : std::uint8_t { most_allocated, least_allocated };
 
     strategy which = strategy::most_allocated;
-    /// From 0 to 10, by the column of the kind.
+    /// Weights from 0 to 10, by the column of the kind.
     std::array<std::uint8_t, max_kinds> weight_of{};
 
     template<std::size_t Width>

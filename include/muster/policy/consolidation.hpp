@@ -24,22 +24,23 @@ struct no_consolidation {
     [[nodiscard]] friend bool operator==(no_consolidation, no_consolidation) = default;
 };
 
-/// Moves preemptible pods of any priority; from gangs that have not run for `min_runtime`, only
-/// members beyond their minima. Gangs of lower priority first. Times are in the caller's unit.
+/// Moves preemptible pods of any priority, those of gangs of lower priority first. From a gang that
+/// has not run for `min_runtime`, moves only surplus members. Times are in the caller's unit.
 struct move_preemptible {
     static constexpr bool none = false;
     static constexpr bool timeless = false;
     std::int64_t min_runtime = 0;
-    /// How long the new place of a moved pod stays reserved; absent = until the replacement comes.
+    /// How long the target of a moved pod stays reserved; absent = until the replacement comes.
     std::optional<std::int64_t> keeps_place_for{};
 
-    [[nodiscard]] std::optional<victim_terms> operator()(const gang_view& by, const gang_view& of,
+    [[nodiscard]] std::optional<victim_terms> operator()(const gang_view& preemptor,
+                                                         const gang_view& victim,
                                                          std::int64_t now) const noexcept {
-        return guarded()(by, as_it_is(of), now);
+        return guarded()(preemptor, as_it_is(victim), now);
     }
-    [[nodiscard]] std::optional<std::int64_t> next_change(const gang_view& of,
+    [[nodiscard]] std::optional<std::int64_t> next_change(const gang_view& victim,
                                                           std::int64_t now) const noexcept {
-        return guarded().next_change(as_it_is(of), now);
+        return guarded().next_change(as_it_is(victim), now);
     }
     [[nodiscard]] std::optional<std::int64_t> kept_until(std::int64_t now) const noexcept {
         std::int64_t end = 0;
@@ -54,18 +55,19 @@ private:
     struct anybody {
         static constexpr bool none = false;
         static constexpr bool timeless = true;
-        [[nodiscard]] std::optional<victim_terms> operator()(const gang_view&, const gang_view& of,
-                                                             std::int64_t) const noexcept {
-            if (!of.preemptible || !of.queue_preemptible)
+        [[nodiscard]] std::optional<victim_terms>
+        operator()(const gang_view&, const gang_view& victim, std::int64_t) const noexcept {
+            if (!victim.preemptible || !victim.queue_preemptible)
                 return std::nullopt;
-            return victim_terms{0, of.priority};
+            return victim_terms{0, victim.priority};
         }
         [[nodiscard]] friend bool operator==(anybody, anybody) = default;
     };
-    /// Ignores the queues' rules for evictions, because a move ends no pod for good.
-    [[nodiscard]] static gang_view as_it_is(gang_view of) noexcept {
-        of.min_runtime.reset();
-        return of;
+    /// Returns the victim without the minimum run time that its queues set, because a move ends no
+    /// pod for good.
+    [[nodiscard]] static gang_view as_it_is(gang_view victim) noexcept {
+        victim.min_runtime.reset();
+        return victim;
     }
     [[nodiscard]] after_min_runtime<anybody> guarded() const noexcept { return {{}, min_runtime}; }
 };

@@ -10,11 +10,11 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Says whose pods may be moved to other nodes so that a gang that waits fits. It is asked as a
-/// victim rule is: gangs of lower levels are moved first where that takes no more moves, and of
-/// gangs that keep their minima (`only_surplus`) or go whole or not at all (`only_whole`), members
-/// beyond the minima move, or none. `rule.kept_until(now)` is when the place of a pod that is
-/// moved at `now` is given up; absent = never.
+/// Decides which pods may be moved to other nodes so that a waiting gang fits. The rule is
+/// evaluated like a victim rule: gangs of lower levels are moved first if that needs no more moves.
+/// A gang with `only_surplus` moves only surplus members; a gang with `only_whole` does not move.
+/// `rule.kept_until(now)` returns the time at which the target of a pod moved at `now` is given up;
+/// absent = never.
 template<class Rule>
 concept consolidation_rule = victim_rule<Rule> && requires(const Rule rule, std::int64_t now) {
     { rule.kept_until(now) }

@@ -13,28 +13,27 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// What a queue has used over time, of which half is forgotten with every half-life (KAI's
-/// time-based fair share, Kueue's AdmissionFairSharing), for orders of queues. Amounts
-/// are amount × time, exact integers: time is cut at the multiples of the half-life, and at each
-/// cut what had been added up so far is halved, rounded down. So it does not matter when one looks:
-/// as long as the use stays the same, one update says what many would. A value; copies are
-/// snapshots.
+/// Usage of a queue over time with exponential decay, for orders of queues (KAI's time-based fair
+/// share, Kueue's AdmissionFairSharing). The sums are amount × time, in exact integers. At each
+/// multiple of the half-life the sums are halved, rounded down. The result does not depend on how
+/// often `update` is called: while the use is constant, one update has the same result as many.
+/// Copies are snapshots.
 template<std::size_t Width>
 class decayed_usage {
 public:
-    /// Half-lives are up to 2^60 of the caller's units of time.
+    /// Maximum half-life, in the caller's unit of time.
     static constexpr std::int64_t longest = std::int64_t{1} << 60;
 
     decayed_usage() = default;
-    /// Nothing was used before `now`.
+    /// Starts at `now` without past usage. Precondition: 0 < `half_life` <= `longest`.
     constexpr decayed_usage(std::int64_t half_life, std::int64_t now) noexcept
         : half_life_(half_life), seen_(now) {
         MUSTER_ASSERT(half_life > 0 && half_life <= longest, "a half-life is a time that passes");
     }
 
-    /// From the last time on until `now` that much was in use, no kind of it negative. A time that
-    /// lies before the last one changes nothing. O(width), and O(width) more for each half-life
-    /// that has passed, up to some 130 of them.
+    /// Records that `used` was in use from the last update until `now`. Does nothing if `now` is
+    /// not after the last update. Precondition: no amount is negative. O(width), and O(width) more
+    /// for each half-life that has passed, up to about 130 of them.
     constexpr void update(std::int64_t now, const resources<Width>& used) noexcept {
         if (now <= seen_)
             return;
@@ -46,7 +45,8 @@ public:
             add(used, (before + 1) * half_life_ - seen_);
             halve();
             bool moves = true;
-            // What is added and halved again and again comes to rest.
+            // With constant use the sums reach a fixed point, after which more half-lives change
+            // nothing.
             for (int128 cut = 1; cut < cuts && moves; ++cut) {
                 const auto last = sums_;
                 add(used, half_life_);
@@ -58,12 +58,13 @@ public:
         seen_ = now;
     }
 
-    /// What counts, as amount × time.
+    /// Returns the decayed usage of the kind, as amount × time.
     [[nodiscard]] constexpr int128 operator[](kind_id kind) const noexcept {
         return sums_[kind.value()];
     }
-    /// The same per half-life: what comes near the amount that is in use all the time, and is at
-    /// most twice that, at once before a cut.
+    /// Returns the decayed usage divided by the half-life, an amount. With constant use it
+    /// approaches the amount in use right after a halving, and twice that amount right before the
+    /// next.
     [[nodiscard]] constexpr std::int64_t mean(kind_id kind) const noexcept {
         return saturate(sums_[kind.value()] / half_life_);
     }
@@ -72,7 +73,7 @@ public:
                                                    const decayed_usage&) = default;
 
 private:
-    /// The half-life in which a time lies, also before 0.
+    /// Returns the number of the half-life that contains `time`; negative for times before 0.
     [[nodiscard]] constexpr int128 period(std::int64_t time) const noexcept {
         const int128 whole = int128{time} / half_life_;
         return whole * half_life_ > time ? whole - 1 : whole;
@@ -88,7 +89,7 @@ private:
 
     std::int64_t half_life_ = 1;
     std::int64_t seen_ = 0;
-    /// Less than twice the largest amount × the half-life: below 2^124.
+    /// Each is less than twice the largest amount × the half-life, so below 2^124.
     std::array<int128, Width> sums_{};
 };
 

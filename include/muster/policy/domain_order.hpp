@@ -6,7 +6,8 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// The fullest domain that still takes the gang: large holes stay for large gangs.
+/// Tries domains with fewer free resources first, so that domains with much free room remain for
+/// large gangs.
 struct most_packed {
     [[nodiscard]] constexpr bool operator()(const domain_rank& lhs,
                                             const domain_rank& rhs) const noexcept {
@@ -14,7 +15,8 @@ struct most_packed {
     }
 };
 
-/// The domain with the fewest nodes, then the fullest: large domains stay for gangs that need one.
+/// Tries domains with fewer nodes first, then those with fewer free resources, so that large
+/// domains remain for gangs that need one.
 struct smallest_first {
     [[nodiscard]] constexpr bool operator()(const domain_rank& lhs,
                                             const domain_rank& rhs) const noexcept {
@@ -22,7 +24,7 @@ struct smallest_first {
     }
 };
 
-/// In the order of the labels' values.
+/// Tries domains in the order of the values of their labels.
 struct as_labelled {
     [[nodiscard]] constexpr bool operator()(const domain_rank&, const domain_rank&) const noexcept {
         return false;

@@ -12,22 +12,22 @@ inline namespace v0_1 {
 
 /// The input of an order of domains, computed for each gang with a topology constraint.
 struct domain_rank {
-    /// Nodes in it.
+    /// Number of nodes in the domain.
     std::size_t nodes = 0;
-    /// The weighted sum of what is free on them, by the cluster's weights; no node counts below
-    /// zero.
+    /// Weighted sum of the free resources of its nodes, by the cluster's weights. A negative free
+    /// amount of a node counts as 0.
     int128 free = 0;
 };
 
-/// A strict weak order of domains of one level, the first to be tried first. Domains that it holds
-/// equal are in the order of their labels' values.
+/// A strict weak order of domains of one level: the first domain is tried first. Ties are broken by
+/// the values of the domains' labels.
 template<class Order>
 concept domain_order = std::copyable<Order> && requires(const Order before, domain_rank lhs) {
     { before(lhs, lhs) }
     noexcept->std::same_as<bool>;
 };
 
-/// Any order of domains, as a value.
+/// Holds any order of domains (type erasure).
 class any_domain_order {
 public:
     template<class Order>

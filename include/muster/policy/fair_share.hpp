@@ -12,17 +12,17 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// What a queue brings to the division of one kind among its siblings, and what it gets.
+/// Input and result of the division of one resource kind, for one queue among its siblings.
 struct share_claim {
-    /// Rightfully its own, however little there is.
+    /// Granted first, up to `wanted`, even if the total is too small.
     std::int64_t deserved = 0;
-    /// What it holds and asks for, no more than its ceiling: it never gets more than that.
+    /// Demand: what the queue holds and requests, at most its quota. The share never exceeds it.
     std::int64_t wanted = 0;
-    /// Its part of what the deserved ones leave over; 0 = nothing of it.
+    /// Weight in the division of what remains after the deserved amounts; 0 = no part of it.
     std::int64_t weight = 1;
-    /// Claims of higher priority are served completely from the rest before others.
+    /// Of the rest, claims of higher priority are served completely before others.
     std::int64_t priority = 0;
-    /// The fair share.
+    /// Result: the fair share.
     std::int64_t share = 0;
 };
 
@@ -35,7 +35,7 @@ namespace detail {
 inline std::int64_t fill(std::int64_t rest, std::span<share_claim*> claims) {
     auto open = claims;
     const auto close = [&](std::size_t at) {
-        // The others keep their order.
+        // Rotating, not swapping, keeps the order of the other claims.
         std::rotate(open.begin() + static_cast<std::ptrdiff_t>(at),
                     open.begin() + static_cast<std::ptrdiff_t>(at) + 1, open.end());
         open = open.first(open.size() - 1);
@@ -52,13 +52,13 @@ inline std::int64_t fill(std::int64_t rest, std::span<share_claim*> claims) {
         const int128 round = rest;
         const int128 all = weights;
         for (std::size_t at = open.size(); at-- > 0;) {
-            share_claim& one = *open[at];
-            const std::int64_t lacks = one.wanted - one.share;
-            if (lacks * all > round * one.weight)
+            share_claim& claim = *open[at];
+            const std::int64_t lacks = claim.wanted - claim.share;
+            if (lacks * all > round * claim.weight)
                 continue;
-            one.share += lacks;
+            claim.share += lacks;
             rest -= lacks;
-            weights -= one.weight;
+            weights -= claim.weight;
             close(at);
             satisfied = true;
         }
@@ -66,18 +66,18 @@ inline std::int64_t fill(std::int64_t rest, std::span<share_claim*> claims) {
     if (open.empty() || rest == 0)
         return rest;
     const int128 round = rest;
-    for (share_claim* each : open) {
-        const auto part = static_cast<std::int64_t>(round * each->weight / weights);
-        each->share += part;
+    for (share_claim* claim : open) {
+        const auto part = static_cast<std::int64_t>(round * claim->weight / weights);
+        claim->share += part;
         rest -= part;
     }
     std::stable_sort(open.begin(), open.end(), [&](const share_claim* lhs, const share_claim* rhs) {
         return round * lhs->weight % weights > round * rhs->weight % weights;
     });
-    for (share_claim* each : open) {
+    for (share_claim* claim : open) {
         if (rest == 0)
             break;
-        ++each->share;
+        ++claim->share;
         --rest;
     }
     return rest;
@@ -97,10 +97,10 @@ inline std::int64_t divide_fairly(std::int64_t total, std::span<share_claim> cla
     MUSTER_ASSERT(scratch.size() == claims.size(), "a pointer for each claim");
     int128 left = total;
     for (std::size_t at = 0; at < claims.size(); ++at) {
-        share_claim& one = claims[at];
-        one.share = std::max<std::int64_t>(0, std::min(one.deserved, one.wanted));
-        left -= one.share;
-        scratch[at] = &one;
+        share_claim& claim = claims[at];
+        claim.share = std::max<std::int64_t>(0, std::min(claim.deserved, claim.wanted));
+        left -= claim.share;
+        scratch[at] = &claim;
     }
     std::int64_t rest = left > 0 ? static_cast<std::int64_t>(left) : 0;
     std::stable_sort(scratch.begin(), scratch.end(),

@@ -9,7 +9,7 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// The higher priority first, then the older.
+/// Orders by priority, the highest first, then by creation time, the oldest first.
 struct priority_then_age {
     static constexpr bool timeless = true;
 
@@ -24,8 +24,9 @@ struct priority_then_age {
                                                    priority_then_age) noexcept = default;
 };
 
-/// Waiting counts: every `per_point` units of time in line weigh as much as a point of priority.
-/// Since all age alike, the order of two gangs never changes. `per_point` is positive.
+/// Orders by priority plus age: each `per_point` units of time since creation count as one point of
+/// priority. Ties by `priority_then_age`. All gangs age at the same rate, so the order of two gangs
+/// never changes. Precondition: `per_point` is positive.
 struct aging {
     static constexpr bool timeless = true;
 
@@ -41,8 +42,8 @@ struct aging {
     [[nodiscard]] friend constexpr bool operator==(aging, aging) noexcept = default;
 };
 
-/// Among gangs of one priority those that lack their minima go before the surplus of others; equals
-/// by `Then`. For a `surplus_rule` with turns of its own.
+/// Orders by priority. Within a priority, gangs below their minima precede the surplus of other
+/// gangs. Ties by `Then`. Use it with a `surplus_rule` that places surplus in separate turns.
 template<gang_order Then = priority_then_age>
 struct minima_first {
     static constexpr bool timeless = timeless_order<Then>;
@@ -59,8 +60,8 @@ struct minima_first {
     [[nodiscard]] friend constexpr bool operator==(minima_first, minima_first) noexcept = default;
 };
 
-/// The earliest `start_by` first; gangs without one come after all others. Equals by `Then`.
-/// Earliest deadline first (Liu and Layland, JACM 1973).
+/// Earliest deadline first (Liu and Layland, JACM 1973): orders by `start_by`. Gangs without a
+/// `start_by` come last. Ties by `Then`.
 template<gang_order Then = priority_then_age>
 struct earliest_deadline {
     static constexpr bool timeless = timeless_order<Then>;
@@ -76,7 +77,7 @@ struct earliest_deadline {
                                                    earliest_deadline) noexcept = default;
 };
 
-/// Gangs whose `start_by` has passed go first, in the order of `start_by`; all others by `Then`
+/// Gangs whose `start_by` has passed come first, ordered by `start_by`; other gangs by `Then`
 /// (Volcano's plugin `sla`).
 template<gang_order Then = priority_then_age>
 struct overdue_first {

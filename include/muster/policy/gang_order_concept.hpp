@@ -10,7 +10,7 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// What an order of gangs may look at. Times are in the caller's unit.
+/// The input of an order of gangs. Times are in the caller's unit.
 struct gang_rank {
     static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
 
@@ -31,14 +31,13 @@ struct gang_rank {
         return left > 0 ? static_cast<std::int64_t>(left) : 0;
     }
 
-    /// It has its minima and waits for more (see `surplus_rule`).
+    /// True if the gang meets its minima and waits for surplus members (see `surplus_rule`).
     bool surplus = false;
 
     [[nodiscard]] friend constexpr bool operator==(const gang_rank&, const gang_rank&) = default;
 };
 
-/// A strict weak order of gangs within a queue at time `now`. Gangs that are equal in it are in the
-/// order of their keys.
+/// A strict weak order of gangs within a queue at time `now`. Ties are broken by key.
 template<class Order>
 concept gang_order = std::copyable<Order> &&
     requires(const Order before, gang_rank lhs, std::int64_t now) {
@@ -46,12 +45,13 @@ concept gang_order = std::copyable<Order> &&
     noexcept->std::same_as<bool>;
 };
 
-/// The order does not depend on `now`, and says so: lines once sorted stay so.
+/// True if the order declares `timeless`: it does not depend on `now`, so sorted backlogs stay
+/// sorted.
 template<class Order>
 inline constexpr bool timeless_order = requires {
     requires Order::timeless;
 };
-/// The same for an order chosen at run time, by its member `is_timeless()`.
+/// Same as `timeless_order`; an order chosen at run time has `order.is_timeless()` instead.
 template<class Order>
 [[nodiscard]] constexpr bool is_timeless(const Order& order) noexcept {
     if constexpr (requires {

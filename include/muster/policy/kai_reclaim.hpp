@@ -9,22 +9,23 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// The rule of KAI between queues, which ignores the priorities of gangs: a gang reclaims from
-/// another queue while the queue of the gang stays within what it deserves and the other queue uses
-/// more than it deserves. With `FairShares`, the fair shares of the queues count as well. The order
-/// of victims: priority of the gang. See `reclaim_rule::kai`.
+/// KAI's reclaim between queues. A gang reclaims from another queue while its own queue stays
+/// within its deserved amount and the other queue uses more than its deserved amount. Gang
+/// priorities do not matter for whether a gang is a victim. With `FairShares`, the fair shares of
+/// the queues count as well. Victims are ordered by the priority of their gang. See
+/// `reclaim_rule::kai` and `reclaim_rule::kai_fair_share`.
 template<bool FairShares>
 struct kai_reclaim {
     static constexpr bool none = false;
     static constexpr bool timeless = true;
     static constexpr bool by_fair_share = FairShares;
 
-    [[nodiscard]] std::optional<victim_terms> operator()(const gang_view& by, const gang_view& of,
-                                                         std::int64_t) const noexcept {
-        if (!by.queue || !of.queue || of.queue == by.queue || !of.queue_preemptible ||
-            !of.preemptible)
+    [[nodiscard]] std::optional<victim_terms>
+    operator()(const gang_view& preemptor, const gang_view& victim, std::int64_t) const noexcept {
+        if (!preemptor.queue || !victim.queue || victim.queue == preemptor.queue ||
+            !victim.queue_preemptible || !victim.preemptible)
             return std::nullopt;
-        victim_terms terms{0, of.priority};
+        victim_terms terms{0, victim.priority};
         terms.reclaim = FairShares ? reclaim_rule::kai_fair_share : reclaim_rule::kai;
         return terms;
     }

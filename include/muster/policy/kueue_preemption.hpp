@@ -9,30 +9,31 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// The rule of Kueue, whose queues say which gangs their own may preempt: `within_queue`,
-/// `within_cohort` and `borrow_within_cohort` of the gang's queue. From another queue below a
-/// common one: see `reclaim_rule::kueue`. The order of victims: gangs of other queues first, then
-/// priority.
+/// Kueue's preemption. The preemptor's queue says which gangs may be evicted: `within_queue`,
+/// `within_cohort` and `borrow_within_cohort`. Victims in another queue must share an ancestor
+/// queue with the preemptor's queue; see `reclaim_rule::kueue`. Victims are ordered by queue (other
+/// queues first), then by priority.
 ///
-/// Kueue itself compares only the kinds that are short, and lets a borrowing gang take what leaves
-/// the other queue with less than it deserves; then two queues could evict each other for ever.
-/// That this rule never does is tested, not proven.
+/// Kueue itself compares only the kinds that are short. It also lets a borrowing gang evict pods of
+/// a queue that then uses less than its deserved amount, so two queues could evict each other
+/// forever. Tests show that this rule does not do that, but there is no proof.
 struct kueue_preemption {
     static constexpr bool none = false;
     static constexpr bool timeless = true;
 
-    [[nodiscard]] std::optional<victim_terms> operator()(const gang_view& by, const gang_view& of,
-                                                         std::int64_t) const noexcept {
-        if (!by.queue || !of.queue || !of.preemptible)
+    [[nodiscard]] std::optional<victim_terms>
+    operator()(const gang_view& preemptor, const gang_view& victim, std::int64_t) const noexcept {
+        if (!preemptor.queue || !victim.queue || !victim.preemptible)
             return std::nullopt;
-        const bool own = of.queue == by.queue;
-        const bool preemptor_may_borrow = !own && by.borrow_within_cohort &&
-                                          of.priority < by.priority &&
-                                          of.priority <= *by.borrow_within_cohort;
-        if ((!allows(own ? by.within_queue : by.within_cohort, by, of) && !preemptor_may_borrow) ||
-            (!own && (!of.queue_preemptible || of.queues_in_common == 0)))
+        const bool own = victim.queue == preemptor.queue;
+        const bool preemptor_may_borrow = !own && preemptor.borrow_within_cohort &&
+                                          victim.priority < preemptor.priority &&
+                                          victim.priority <= *preemptor.borrow_within_cohort;
+        if ((!allows(own ? preemptor.within_queue : preemptor.within_cohort, preemptor, victim) &&
+             !preemptor_may_borrow) ||
+            (!own && (!victim.queue_preemptible || victim.queues_in_common == 0)))
             return std::nullopt;
-        victim_terms terms{own ? 1 : 0, of.priority};
+        victim_terms terms{own ? 1 : 0, victim.priority};
         if (!own)
             terms.reclaim =
                 preemptor_may_borrow ? reclaim_rule::kueue_borrowing : reclaim_rule::kueue;
@@ -41,20 +42,20 @@ struct kueue_preemption {
     [[nodiscard]] friend bool operator==(kueue_preemption, kueue_preemption) = default;
 
 private:
-    [[nodiscard]] static bool allows(preemption_scope scope, const gang_view& by,
-                                     const gang_view& of) noexcept {
+    [[nodiscard]] static bool allows(preemption_scope scope, const gang_view& preemptor,
+                                     const gang_view& victim) noexcept {
         switch (scope) {
         case preemption_scope::never:
             return false;
         case preemption_scope::any:
             return true;
         case preemption_scope::lower_or_newer_equal:
-            return of.priority < by.priority ||
-                   (of.priority == by.priority && of.created > by.created);
+            return victim.priority < preemptor.priority ||
+                   (victim.priority == preemptor.priority && victim.created > preemptor.created);
         case preemption_scope::lower_priority:
             break;
         }
-        return of.priority < by.priority;
+        return victim.priority < preemptor.priority;
     }
 };
 

@@ -10,7 +10,7 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Packs: the node with the least left (by the cluster's weights) that still fits.
+/// Packs pods: prefers the node with the least free resources, by the cluster's weights.
 struct best_fit {
     static constexpr placement_order order = placement_order::most_allocated;
 
@@ -18,12 +18,12 @@ struct best_fit {
     [[nodiscard]] constexpr std::int64_t operator()(const placement_weights<Width>& weights,
                                                     const resources<Width>& free,
                                                     const resources<Width>&) const noexcept {
-        // The complement turns the order around as the negative does, and cannot overflow.
+        // The complement reverses the order like negation, but cannot overflow.
         return ~weights.key(free);
     }
 };
 
-/// Spreads: the node with the most left.
+/// Spreads pods: prefers the node with the most free resources, by the cluster's weights.
 struct worst_fit {
     static constexpr placement_order order = placement_order::least_allocated;
 
@@ -35,7 +35,7 @@ struct worst_fit {
     }
 };
 
-/// Takes the first node, in the order of keys, that fits.
+/// Uses the first node that fits, in the order of keys.
 struct first_fit {
     static constexpr placement_order order = placement_order::by_key;
 

@@ -7,14 +7,14 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// A share for the queue's weight.
-[[nodiscard]] constexpr share weighed(const share& what, const queue_rank& of) noexcept {
-    return {what.used, what.total * of.weight};
+/// Returns the share divided by the queue's weight.
+[[nodiscard]] constexpr share weighed(const share& what, const queue_rank& queue) noexcept {
+    return {what.used, what.total * queue.weight};
 }
 
 } // namespace detail
 
-/// The higher priority first, then the smaller dominant share.
+/// Orders by priority, the highest first, then by dominant share of the quota, the smallest first.
 struct priority_then_share {
     [[nodiscard]] constexpr bool operator()(const queue_rank& lhs,
                                             const queue_rank& rhs) const noexcept {
@@ -24,10 +24,10 @@ struct priority_then_share {
     }
 };
 
-/// The smaller dominant share of the cluster for its weight first (weighted dominant resource
-/// fairness; level by level in a tree: Volcano's drf with hierarchy, KAI beyond quotas). The share
-/// of an inner queue is that of all that is used below it. Of two that use something, one of weight
-/// 0 goes last.
+/// Weighted dominant resource fairness: orders by dominant share of the cluster divided by weight,
+/// the smallest first, level by level in the tree (Volcano's drf with hierarchy, KAI beyond
+/// quotas). The use of an inner queue includes all queues below it. A queue with weight 0 that uses
+/// resources comes after all queues with a positive weight.
 struct weighted_share {
     [[nodiscard]] constexpr bool operator()(const queue_rank& lhs,
                                             const queue_rank& rhs) const noexcept {
@@ -35,9 +35,9 @@ struct weighted_share {
     }
 };
 
-/// The smaller past use for its weight first, then as `weighted_share` (time-based fair share:
-/// KAI's usage history, Kueue's AdmissionFairSharing). A queue with much recent use comes after
-/// others even if it uses nothing now.
+/// Time-based fair share (KAI's usage history, Kueue's AdmissionFairSharing): orders by past use
+/// divided by weight, the smallest first, then by `weighted_share`. A queue with high recent use
+/// comes after others even if it uses nothing now.
 struct least_past_use {
     [[nodiscard]] constexpr bool operator()(const queue_rank& lhs,
                                             const queue_rank& rhs) const noexcept {
@@ -47,8 +47,8 @@ struct least_past_use {
     }
 };
 
-/// Queues that use no more than they deserve before those that borrow, then the smaller share of
-/// what is deserved (Volcano's proportion and capacity).
+/// Queues within their deserved amounts precede queues that borrow; then by share of the deserved
+/// amount, the smallest first (Volcano's proportion and capacity).
 struct deserved_first {
     [[nodiscard]] constexpr bool operator()(const queue_rank& lhs,
                                             const queue_rank& rhs) const noexcept {
@@ -58,8 +58,8 @@ struct deserved_first {
     }
 };
 
-/// Queues that stay within what they deserve with their next gang before those that would borrow
-/// for it, then that gang's priority, then its age (Kueue).
+/// Queues that stay within their deserved amounts with their next gang precede queues that would
+/// borrow for it; then by that gang's priority, then by its age (Kueue).
 struct borrowing_last {
     static constexpr bool counts_next_gang = true;
 
@@ -73,8 +73,8 @@ struct borrowing_last {
     }
 };
 
-/// The queue whose next gang has the highest priority first, then the one whose next gang is the
-/// oldest, whatever the queues use: one order of all gangs (YuniKorn's fifo).
+/// Orders by the priority of the next gang, the highest first, then by its age, the oldest first.
+/// The use of queues does not count, so this is one order of all gangs (YuniKorn's fifo).
 struct next_gang_first {
     static constexpr bool counts_next_gang = true;
 
@@ -86,9 +86,9 @@ struct next_gang_first {
     }
 };
 
-/// Queues within their fair share before those beyond it, then queues within what they deserve
-/// before those that borrow, then the higher priority, then the smaller share of the amount due
-/// with the next gang, then without it, then the smaller amount due (KAI).
+/// KAI's order. Queues within their fair share come first; then queues within their deserved
+/// amounts; then the higher priority; then the smaller share of the amount due, with the next gang
+/// and then without it; then the smaller amount due.
 struct fair_share_first {
     static constexpr bool by_fair_share = true;
     static constexpr bool counts_next_gang = true;
@@ -109,8 +109,8 @@ struct fair_share_first {
     }
 };
 
-/// The higher priority first, then the smaller share of what they are due (Volcano, where what is
-/// deserved comes of weights).
+/// Orders by priority, the highest first, then by share of the amount due, the smallest first
+/// (Volcano when deserved amounts result from weights).
 struct priority_then_due {
     static constexpr bool by_fair_share = true;
 

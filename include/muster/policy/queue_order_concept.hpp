@@ -9,38 +9,42 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// The input of an order of queues, computed again after every gang that starts. Use includes the
-/// queues below; each share is the dominant one, the largest over the kinds.
+/// The input of an order of queues, recomputed after every gang that starts. Use includes the
+/// queues below. Each share is the dominant share: the largest over the kinds.
+///
+/// The amount due of a kind is the fair share or, if that is more, the deserved amount; it is at
+/// most the quota. If the deserved amount is absent, the total of all nodes takes the place of
+/// both.
 struct queue_rank {
     std::int64_t priority = 0;
-    /// Of the quota, over the kinds that it names.
+    /// Use as a share of the quota, over the kinds that the quota names.
     share dominant{};
-    /// Of what is deserved, over the kinds that that names.
+    /// Use as a share of the deserved amount, over the kinds that `deserved` names.
     share of_deserved{};
-    /// Of what all nodes have, over all kinds but the one that counts pods.
+    /// Use as a share of the total of all nodes, over all kinds except the number of pods.
     share of_cluster{};
-    /// What its `past_use` is of what all nodes have, likewise.
+    /// `past_use` as a share of the total of all nodes, over all kinds except the number of pods.
     share of_past{};
     std::int64_t weight = 1;
-    /// It uses more than it deserves of some kind.
+    /// True if the queue uses more than its deserved amount of some kind.
     bool borrowing = false;
-    /// Of what it is due: its fair share, or what it deserves where that is more, and never more
-    /// than its quota; of a kind that it deserves without a bound its quota, or all that the nodes
-    /// have. Known to orders that are `by_fair_share`.
+    /// Use as a share of the amount due. Set only for orders with `by_fair_share`.
     share of_due{};
-    /// The same without the next gang.
+    /// Like `of_due`, without the next gang.
     share of_due_now{};
-    /// What it is due of what all nodes have, over the kinds that it deserves within bounds.
+    /// The amount due as a share of the total of all nodes, over the kinds that `deserved` names.
+    /// Set only for orders with `by_fair_share`.
     share due_of_cluster{};
-    /// It uses more than its fair share of some kind. Likewise.
+    /// True if the queue, without its next gang, uses more than its fair share of some kind. Set
+    /// only for orders with `by_fair_share`.
     bool over_fair_share = false;
-    /// The priority of the next gang, and when that was created. Known to orders that count it.
+    /// Priority and creation time of the next gang. Set only for orders with `counts_next_gang`.
     std::int64_t next_priority = 0;
     std::int64_t next_created = 0;
 };
 
-/// The order looks at fair shares, and says so: they are reckoned once for every cycle. One that is
-/// a choice between several says it of itself: `order.by_fair_share()`.
+/// True if the order declares `by_fair_share`: it uses fair shares, which are then computed once
+/// per cycle. An order chosen at run time has `order.by_fair_share()` instead.
 template<class Order>
 inline constexpr bool by_fair_share = requires {
     requires Order::by_fair_share;
@@ -50,9 +54,9 @@ inline constexpr bool may_be_by_fair_share = by_fair_share<Order> || requires(co
     { order.by_fair_share() } -> std::same_as<bool>;
 };
 
-/// The order wants ranks in which the next gang counts as if it stood already, and says so: what is
-/// borrowed, and the shares. Whether a queue is over its fair share is told without it. One that is
-/// a choice between several says it of itself: `order.counts_next_gang()`.
+/// True if the order declares `counts_next_gang`: `borrowing` and the shares then include the next
+/// gang as if it had started; `of_past`, `of_due_now` and `over_fair_share` do not. An order chosen
+/// at run time has `order.counts_next_gang()` instead.
 template<class Order>
 inline constexpr bool counts_next_gang = requires {
     requires Order::counts_next_gang;
@@ -86,8 +90,8 @@ template<class Order>
 
 } // namespace detail
 
-/// A strict weak order of queues with one parent: the tree is walked down from the root, each time
-/// to the first child with waiting gangs in its subtree. Ties are broken by key.
+/// A strict weak order of queues with the same parent. The cycle walks the tree down from the root,
+/// at each level to the first child with waiting gangs in its subtree. Ties are broken by key.
 template<class Order>
 concept queue_order = std::copyable<Order> && requires(const Order before, queue_rank lhs) {
     { before(lhs, lhs) }

@@ -10,8 +10,7 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// No reservations: a gang that fits starts. Gangs may starve behind an endless stream of smaller
-/// ones.
+/// No reservations: a gang that fits starts. A gang may starve if smaller gangs keep arriving.
 struct no_reservations {
     [[nodiscard]] constexpr std::size_t planned() const noexcept { return 0; }
     [[nodiscard]] constexpr std::optional<std::int64_t> patience() const noexcept {
@@ -20,9 +19,10 @@ struct no_reservations {
     [[nodiscard]] friend constexpr bool operator==(no_reservations, no_reservations) = default;
 };
 
-/// EASY backfill: the first gang that waits has its start planned, and the others may go before it
-/// as long as they do not delay that (Lifka, The ANL/IBM SP Scheduling System, JSSPP 1995). Where
-/// what runs declares no durations there is nothing to plan from, and patience decides.
+/// EASY backfill (Lifka, The ANL/IBM SP Scheduling System, JSSPP 1995): plans the start of the
+/// first waiting gang. Other gangs may start before it if they do not delay the planned start. If
+/// pods without a declared duration are in the way, no start can be planned, and `bypasses`
+/// applies: the number of gangs that may start ahead before room is reserved; absent = no limit.
 struct easy_backfill {
     std::optional<std::int64_t> bypasses{};
 
@@ -33,8 +33,8 @@ struct easy_backfill {
     [[nodiscard]] friend constexpr bool operator==(easy_backfill, easy_backfill) = default;
 };
 
-/// Conservative backfill: plans the starts of the first `depth` waiting gangs, each so that it
-/// delays no gang before it.
+/// Conservative backfill: plans the starts of the first `depth` waiting gangs, each without delay
+/// to the gangs before it. `bypasses`: as for `easy_backfill`.
 struct conservative_backfill {
     std::size_t depth = 16;
     std::optional<std::int64_t> bypasses{};
@@ -47,7 +47,8 @@ struct conservative_backfill {
                                                    conservative_backfill) = default;
 };
 
-/// Without durations: so many may pass a waiting gang, then room is kept for it as it comes free.
+/// Needs no declared durations: once `bypasses` gangs have started ahead of a waiting gang, room
+/// that comes free is reserved for that gang.
 struct bounded_bypass {
     std::int64_t bypasses = 64;
 

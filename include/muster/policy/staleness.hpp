@@ -9,7 +9,7 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// A gang below its minima stays.
+/// Never evicts a gang that is below its minima.
 struct keep_stale {
     static constexpr bool none = true;
     [[nodiscard]] std::optional<std::int64_t>
@@ -19,11 +19,11 @@ struct keep_stale {
     [[nodiscard]] friend bool operator==(keep_stale, keep_stale) = default;
 };
 
-/// What is left of a gang is evicted when it has been below its minima for `grace`, or for as long
-/// as the gang asks for itself; never when that is negative.
+/// Evicts the remaining members of a gang that has been below its minima for the time that the gang
+/// declares or, if it declares none, for `grace`. A negative time means never.
 struct evict_stale {
     static constexpr bool none = false;
-    /// In the caller's unit.
+    /// Default time, in the caller's unit.
     std::int64_t grace = 0;
 
     [[nodiscard]] std::optional<std::int64_t>

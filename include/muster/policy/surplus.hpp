@@ -8,7 +8,7 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// A gang that starts or runs gets all surplus members that fit before other gangs have a turn.
+/// Places all surplus members that fit before other gangs have a turn.
 struct surplus_at_once {
     static constexpr bool own_turn = false;
 
@@ -17,14 +17,13 @@ struct surplus_at_once {
                                                    surplus_at_once) noexcept = default;
 };
 
-/// Surplus is placed in separate turns of `most` members each. With an order such as
-/// `minima_first`, gangs below their minima precede it. KAI and Volcano do this with one member at
-/// a time.
+/// Places surplus in separate turns of `most` members each. With an order such as `minima_first`,
+/// gangs below their minima precede these turns. KAI and Volcano do this with one member per turn.
 struct surplus_in_turn {
     static constexpr bool own_turn = true;
 
     std::int64_t most = 1;
-    /// The subgroup that has least for what it needs goes first.
+    /// Each member goes to the subgroup that meets the smallest part of its minimum.
     bool level = false;
 
     [[nodiscard]] constexpr surplus_request per_turn() const noexcept { return {most, level}; }

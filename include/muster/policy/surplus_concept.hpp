@@ -8,24 +8,25 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// How much of a gang's surplus to place, and whose first.
+/// How many surplus members of a gang to place, and in which subgroups first.
 struct surplus_request {
     static constexpr std::int64_t all = std::numeric_limits<std::int64_t>::max();
 
-    /// Members at most; a subgroup that may stay away comes whole all the same.
+    /// Maximum number of members. A subgroup below its minima is placed with all its minima at
+    /// once, even if that exceeds the maximum.
     std::int64_t most = all;
-    /// Every member goes to the subgroup that has least for what it needs; otherwise subgroups are
-    /// served one after the other.
+    /// Each member goes to the subgroup that meets the smallest part of its minimum; otherwise
+    /// subgroups are served one after the other.
     bool level = false;
 
     [[nodiscard]] friend constexpr bool operator==(surplus_request,
                                                    surplus_request) noexcept = default;
 };
 
-/// When members beyond a gang's minima are placed: right behind the minima (`own_turn` is false),
-/// or in turns of their own, in which the gang waits again, with `gang_rank::surplus`, and
-/// `per_turn()` is placed. A rule that is a choice between both says it of itself:
-/// `rule.takes_turns()`. Never decides whether a gang starts.
+/// Decides when members beyond a gang's minima are placed. If `own_turn` is false: right after the
+/// minima. If it is true: in separate turns of the gang, ranked with `gang_rank::surplus`; each
+/// turn places `per_turn()`. A rule chosen at run time has `rule.takes_turns()` instead of
+/// `own_turn`. The rule never affects whether a gang starts.
 template<class Rule>
 concept surplus_rule = std::copyable<Rule> && requires(const Rule rule) {
     { rule.per_turn() }
@@ -37,7 +38,7 @@ concept surplus_rule = std::copyable<Rule> && requires(const Rule rule) {
     };
 };
 
-/// Surplus has turns of its own.
+/// True if surplus is placed in separate turns.
 template<surplus_rule Rule>
 [[nodiscard]] constexpr bool surplus_takes_turns(const Rule& rule) noexcept {
     if constexpr (requires { Rule::own_turn; })

@@ -9,22 +9,24 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// The rule of the T9k scheduler. Victims are gangs of preemptible queues of strictly lower queue
-/// priority and, with `inside_queue`, gangs of strictly lower priority in the gang's own queue. The
-/// order of victims: priority of the queue, then priority of the gang.
+/// The T9k scheduler's preemption. Victims are gangs of preemptible queues of strictly lower queue
+/// priority. With `inside_queue`, gangs of strictly lower priority in the preemptor's own queue, if
+/// it is preemptible, are victims as well. Victims are ordered by queue priority, then by gang
+/// priority.
 struct t9k_preemption {
     static constexpr bool none = false;
     static constexpr bool timeless = true;
     bool inside_queue = false;
 
-    [[nodiscard]] std::optional<victim_terms> operator()(const gang_view& by, const gang_view& of,
-                                                         std::int64_t) const noexcept {
-        if (!by.queue || !of.queue || !of.queue_preemptible || !of.preemptible)
+    [[nodiscard]] std::optional<victim_terms>
+    operator()(const gang_view& preemptor, const gang_view& victim, std::int64_t) const noexcept {
+        if (!preemptor.queue || !victim.queue || !victim.queue_preemptible || !victim.preemptible)
             return std::nullopt;
-        const bool own = inside_queue && of.queue == by.queue && of.priority < by.priority;
-        if (!own && of.queue_priority >= by.queue_priority)
+        const bool own =
+            inside_queue && victim.queue == preemptor.queue && victim.priority < preemptor.priority;
+        if (!own && victim.queue_priority >= preemptor.queue_priority)
             return std::nullopt;
-        return victim_terms{of.queue_priority, of.priority};
+        return victim_terms{victim.queue_priority, victim.priority};
     }
     [[nodiscard]] friend bool operator==(t9k_preemption, t9k_preemption) = default;
 };

@@ -20,41 +20,43 @@ struct no_eviction {
     [[nodiscard]] friend bool operator==(no_eviction, no_eviction) = default;
 };
 
-/// From gangs of strictly lower priority: of the gang's own queue, or with `any_queue` of all.
+/// Evicts pods of gangs of strictly lower priority in the preemptor's own queue and, with
+/// `any_queue`, also in other queues that are preemptible.
 struct priority_preemption {
     static constexpr bool none = false;
     static constexpr bool timeless = true;
     bool any_queue = false;
 
-    [[nodiscard]] std::optional<victim_terms> operator()(const gang_view& by, const gang_view& of,
-                                                         std::int64_t) const noexcept {
-        if (!of.preemptible || of.priority >= by.priority ||
-            (of.queue != by.queue && (!any_queue || !of.queue_preemptible)))
+    [[nodiscard]] std::optional<victim_terms>
+    operator()(const gang_view& preemptor, const gang_view& victim, std::int64_t) const noexcept {
+        if (!victim.preemptible || victim.priority >= preemptor.priority ||
+            (victim.queue != preemptor.queue && (!any_queue || !victim.queue_preemptible)))
             return std::nullopt;
-        return victim_terms{0, of.priority};
+        return victim_terms{0, victim.priority};
     }
     [[nodiscard]] friend bool operator==(priority_preemption, priority_preemption) = default;
 };
 
-/// What another queue uses beyond what it deserves, for a gang whose queue stays within what it
-/// deserves itself. Victims by the priority of their queue, then by their own.
+/// Evicts pods of other queues that use more than their deserved amounts, for a gang whose own
+/// queue stays within its deserved amount. Victims are ordered by queue priority, then by gang
+/// priority. See `reclaim_rule::above_deserved`.
 struct reclaim_above_deserved {
     static constexpr bool none = false;
     static constexpr bool timeless = true;
 
-    [[nodiscard]] std::optional<victim_terms> operator()(const gang_view& by, const gang_view& of,
-                                                         std::int64_t) const noexcept {
-        if (!by.queue || !of.queue || of.queue == by.queue || !of.queue_preemptible ||
-            !of.preemptible)
+    [[nodiscard]] std::optional<victim_terms>
+    operator()(const gang_view& preemptor, const gang_view& victim, std::int64_t) const noexcept {
+        if (!preemptor.queue || !victim.queue || victim.queue == preemptor.queue ||
+            !victim.queue_preemptible || !victim.preemptible)
             return std::nullopt;
-        victim_terms terms{of.queue_priority, of.priority};
+        victim_terms terms{victim.queue_priority, victim.priority};
         terms.reclaim = reclaim_rule::above_deserved;
         return terms;
     }
     [[nodiscard]] friend bool operator==(reclaim_above_deserved, reclaim_above_deserved) = default;
 };
 
-/// Evicts no pods, but nominates gangs to the room of terminating pods.
+/// Evicts no pods, but nominates gangs to nodes that terminating pods will leave.
 struct await_terminating {
     static constexpr bool none = false;
     static constexpr bool timeless = true;
@@ -65,8 +67,8 @@ struct await_terminating {
     [[nodiscard]] friend bool operator==(await_terminating, await_terminating) = default;
 };
 
-/// Evicts no pods, but tries gangs with pod affinity a second time: a gang that started in the same
-/// cycle may satisfy their terms.
+/// Evicts no pods, but tries gangs with pod affinity a second time, because a gang that started in
+/// the same cycle may satisfy their terms.
 struct retry_affinity {
     static constexpr bool none = false;
     static constexpr bool timeless = true;

@@ -12,28 +12,28 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// One side of an eviction, as rules see it. Times are in the caller's unit.
+/// The preemptor or the victim, as input of a victim rule. Times are in the caller's unit.
 struct gang_view {
     std::optional<queue_index> queue;
     std::int64_t queue_priority = 0;
-    /// Pods of the queue, and of the gang, may be evicted at all.
+    /// False if no pods of the queue, or of the gang, may be evicted.
     bool queue_preemptible = true;
     bool preemptible = true;
     std::int64_t priority = 0;
     std::int64_t created = 0;
-    /// Whose room the queue lets it take.
+    /// Which gangs the queue allows the gang to preempt (see `queue`).
     preemption_scope within_queue = preemption_scope::never;
     preemption_scope within_cohort = preemption_scope::never;
     std::optional<std::int64_t> borrow_within_cohort;
-    /// When the first of its running members started to run; absent = unknown.
+    /// Start of the first running member; absent = unknown.
     std::optional<std::int64_t> since;
-    /// For a victim: how long the gang must run before more than its surplus may be evicted for the
-    /// other side, by the settings of its queues; absent = no such limit.
+    /// For a victim: minimum run time, as its queues set it, before more than its surplus may be
+    /// evicted for the other gang; absent = not set.
     std::optional<std::int64_t> min_runtime;
-    /// Likewise: how many queues are above both its own queue and the other side's.
+    /// For a victim: number of queues above both its own queue and the preemptor's.
     std::int64_t queues_in_common = 0;
 
-    /// A lower bound: no gang in the queue is easier to evict than this one.
+    /// Returns a lower bound: no gang in the queue is easier to evict than this one.
     [[nodiscard]] static constexpr gang_view least_of(std::optional<queue_index> queue,
                                                       std::int64_t queue_priority,
                                                       bool queue_preemptible) noexcept {
@@ -48,56 +48,56 @@ struct gang_view {
     }
 };
 
-/// When pods of one queue may go for a gang of another, by what both queues use and deserve. Queues
-/// are compared right below the lowest queue above both ("the meeting queue"). A kind of which a
-/// queue deserves nothing explicitly is not compared. "The last unit" is a pod, or the core of a
-/// gang that goes whole, of those that go.
+/// The condition under which pods of one queue may be evicted for a gang of another, by use and
+/// deserved amounts of both queues. The meeting queue is the lowest queue above both; its children
+/// on both sides are compared. Kinds that are absent in `queue::deserved` are not compared. A unit
+/// is one pod, or the core of a gang that is evicted whole; the last unit is the one evicted last.
 enum class reclaim_rule : std::uint8_t {
-    /// The use of queues does not matter.
+    /// No condition on the use of queues.
     none,
-    /// After each eviction the victim's queues below the meeting queue use no less than they
-    /// deserve, and the gang's stay within what they deserve.
+    /// After each eviction, the victim's queues below the meeting queue use at least their deserved
+    /// amounts, and the gang's queues stay within theirs.
     above_deserved,
-    /// Before the last unit goes, the victim's queue uses more of some kind than it deserves, and
-    /// the gang's queue stays within what it deserves. The last unit may leave the victim's queue
-    /// with less than it deserves.
+    /// Before the last unit is evicted, the victim's queue uses more of some kind than its deserved
+    /// amount, and the gang's queue stays within its deserved amount. After the last unit, the
+    /// victim's queue may use less than its deserved amount.
     kai,
-    /// Like `kai`, where fair shares count as well. The gang's own queue stays within its fair
-    /// share; the victim's queue keeps its fair share if that is more than it deserves; and the
-    /// gang's queue may exceed its fair share as long as the victim's keeps a larger part of its
-    /// own.
+    /// Like `kai`, with fair shares. The gang's own queue stays within its fair share. The victim's
+    /// queue keeps its fair share if that is more than its deserved amount. Of the queues compared,
+    /// the gang's may exceed its fair share as long as the victim's keeps a larger fraction of its
+    /// own fair share.
     kai_fair_share,
-    /// The two queues of the gangs themselves, and `ancestor_levels` above them, are compared. The
-    /// gang's queue stays within what it deserves of some kind that the gang asks for; the victim's
-    /// uses more than it deserves of some kind and, before the last unit goes, of every kind of
-    /// which that unit takes and the queue deserves any.
+    /// Compares the two gangs' own queues, and `ancestor_levels` levels of queues above them. The
+    /// gang's queue stays within its deserved amount of some kind that the gang requests. Before
+    /// the last unit is evicted, the victim's queue uses more than its deserved amount of some
+    /// kind, and of every kind that this unit uses and of which the queue deserves more than 0.
     volcano,
     /// Like `kai`.
     kueue,
     /// Like `kueue`, and the gang may also borrow, as long as the victim's queues below the meeting
-    /// queue keep all that they deserve.
+    /// queue keep their deserved amounts.
     kueue_borrowing,
 };
 
 /// Which pods of a gang may be evicted, and in which order among gangs.
 struct victim_terms {
-    /// Gangs of lower levels are taken first: by `queue_level`, then by `gang_level`.
+    /// Gangs of lower levels are evicted first: by `queue_level`, then by `gang_level`.
     std::int64_t queue_level = 0;
     std::int64_t gang_level = 0;
     reclaim_rule reclaim = reclaim_rule::none;
-    /// With `reclaim_rule::volcano`: levels of queues above both that are compared as well.
+    /// For `reclaim_rule::volcano`: number of levels above both queues that are compared as well.
     std::int64_t ancestor_levels = 0;
-    /// Only members beyond its minima.
+    /// Only surplus members may be evicted.
     bool only_surplus = false;
-    /// All of it or nothing.
+    /// The gang is evicted whole or not at all.
     bool only_whole = false;
 
     [[nodiscard]] friend constexpr bool operator==(const victim_terms&,
                                                    const victim_terms&) = default;
 };
 
-/// The rule's terms may look at fair shares, and it says so: they are reckoned for it. One that is
-/// a choice between several says it of itself: `rule.by_fair_share()`.
+/// True if the rule declares `by_fair_share`: its terms may use fair shares, which are then
+/// computed. A rule chosen at run time has `rule.by_fair_share()` instead.
 template<class Rule>
 inline constexpr bool reclaims_by_fair_share = requires {
     requires Rule::by_fair_share;
@@ -117,9 +117,9 @@ template<class Rule>
         return false;
 }
 
-/// The rule evicts no pods, so it need not be evaluated. A rule that is a choice between several
-/// has `rule.spares_all()`. If pods have terms, the preempt phase runs all the same: a gang that
-/// starts may let others fit, and the pass finds these.
+/// True if the rule evicts no pods, so it need not be evaluated. A rule chosen at run time has
+/// `rule.spares_all()`. If pods have affinity terms, the preempt phase runs nevertheless, because a
+/// gang that started may satisfy the terms of others.
 template<class Rule>
 [[nodiscard]] constexpr bool spares_everybody(const Rule& rule) noexcept {
     if constexpr (Rule::none)
@@ -132,8 +132,8 @@ template<class Rule>
         return false;
 }
 
-/// The rule evicts victims strictly in their order, as many as needed, even if fewer of the later
-/// ones would suffice. A rule that is a choice between several has `rule.in_order()`.
+/// True if the rule evicts victims strictly in their order, as many as needed, even if fewer of the
+/// later ones would suffice. A rule chosen at run time has `rule.in_order()`.
 template<class Rule>
 [[nodiscard]] constexpr bool takes_in_order(const Rule& rule) noexcept {
     if constexpr (requires { requires Rule::in_order; })
@@ -146,8 +146,8 @@ template<class Rule>
         return false;
 }
 
-/// The rule uses neither `now`, `since` nor `min_runtime`, so time alone never changes its terms. A
-/// rule that is a choice between several has `rule.is_timeless()`.
+/// True if the rule uses neither `now`, `since` nor `min_runtime`, so time alone never changes its
+/// terms. A rule chosen at run time has `rule.is_timeless()`.
 template<class Rule>
 [[nodiscard]] constexpr bool ignores_time(const Rule& rule) noexcept {
     if constexpr (requires {
@@ -158,9 +158,8 @@ template<class Rule>
         return Rule::timeless;
 }
 
-/// A gang that has its minima, and members beyond them that wait, may have room made for one of
-/// these, too, as for its minima, and the rule says so. One that is a choice between several says
-/// it of itself: `rule.for_surplus()`.
+/// True if the rule declares `surplus_too`: it also makes room for one waiting surplus member of a
+/// gang that meets its minima. A rule chosen at run time has `rule.for_surplus()` instead.
 template<class Rule>
 [[nodiscard]] constexpr bool serves_surplus(const Rule& rule) noexcept {
     if constexpr (requires { requires Rule::surplus_too; })
@@ -174,13 +173,13 @@ template<class Rule>
 }
 
 /// Returns the terms on which members of a victim may be evicted for a waiting gang; nullopt = not
-/// at all. Preconditions: a rule that spares `gang_view::least_of` a queue spares all gangs of it;
-/// one that spares a gang spares those of the same queue that have a higher priority and otherwise
-/// are alike, or that are older.
-///  - `none`: true for a rule that evicts no pods, so that it is never evaluated.
-///  - `timeless`: true if the rule does not use `now`, `since` and `min_runtime`. Otherwise
-///    `rule.next_change(victim, now)` returns the next time at which it may allow more of the
-///    victim, if time alone decides.
+/// at all. Preconditions: a rule that spares `gang_view::least_of` a queue spares all gangs of that
+/// queue. A rule that spares a gang also spares gangs of the same queue that differ only in a
+/// higher priority or in an earlier creation time.
+/// - `none`: true for a rule that evicts no pods, so that it is never evaluated.
+/// - `timeless`: true if the rule does not use `now`, `since` and `min_runtime`. Otherwise
+///   `rule.next_change(victim, now)` returns the next time at which time alone may let the rule
+///   allow more evictions from the victim.
 template<class Rule>
 concept victim_rule = std::copyable<Rule> && std::equality_comparable<Rule> &&
     requires(const Rule rule, const gang_view& side, std::int64_t now) {
