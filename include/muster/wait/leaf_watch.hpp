@@ -19,23 +19,23 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// A refusal that the search proved by one leaf of weights, kept as a memo: it holds until what the
-/// nodes can carry of those weights has grown by `slack`. After changes only the terms of the nodes
-/// that gave something back are computed again.
+/// A refusal that the search proved by one leaf: weights per class of members, of which the nodes
+/// can carry too little in total. The refusal holds until the weight that the nodes can carry has
+/// grown by `slack`. After a change, only nodes with more free resources are recomputed.
 template<class Traits>
 class leaf_watch {
 public:
     static constexpr std::size_t width = Traits::width;
 
-    /// Patterns of a node are looked for in so many steps; where they do not suffice the gang is
-    /// asked again.
+    /// Maximum number of steps to find the heaviest pattern of a node. If it is exceeded, the
+    /// refusal no longer holds and the gang is asked again.
     static constexpr std::int64_t steps_per_node = 1024;
 
-    /// Forgets the refusal: the gang is asked.
+    /// Forgets the refusal, so the gang is asked again.
     void clear() noexcept { slack_ = 0; }
 
-    /// Takes a refusal over. Members that claim more than amounts cannot be watched: a port that is
-    /// given back shows in no amount. O(classes).
+    /// Replaces the refusal. If a member with weight claims host ports, the refusal cannot be
+    /// watched, because a released port changes no amount; then `holds()` is false. O(classes).
     void watch(const cluster_state<Traits>& cluster, const gang_members<width>& members,
                std::span<const std::int64_t> weights, int128 slack) {
         slack_ = 0;
@@ -60,11 +60,11 @@ public:
         slack_ = slack;
     }
 
-    /// The refusal still holds, as far as the nodes reported go.
+    /// True if the refusal still holds after the changes reported so far.
     [[nodiscard]] bool holds() const noexcept { return slack_ > 0; }
 
-    /// Of each kind the least that a member with weight asks for: a node without so much carries
-    /// nothing. O(classes).
+    /// Returns, per kind, the least request of the members with weight. A node with less free of
+    /// some kind carries no weight. O(classes).
     [[nodiscard]] resources<width> least_request() const noexcept {
         resources<width> least = problem_.members.front().request;
         for (const auto& member : problem_.members)
@@ -72,8 +72,8 @@ public:
         return least;
     }
 
-    /// A node has other amounts free than `before`, and is what it was; or nothing is known of what
-    /// it carried (nullptr).
+    /// Handles a node whose free resources changed from `before`; nullptr if it is unknown what the
+    /// node carried before.
     void changed(const cluster_state<Traits>& cluster, node_index node,
                  const resources<width>* before) {
         if (slack_ <= 0)
@@ -82,7 +82,7 @@ public:
         queries_.resize(weights_.size());
         bool any = false;
         for (std::size_t at = 0; at < weights_.size(); ++at) {
-            // Constraints that no pod has any more are gone.
+            // The constraint set is gone once no pod uses it.
             const auto* where = seen(cluster, where_[at]);
             const auto* queue_nodes = seen(cluster, queue_nodes_);
             if (!where || (queue_nodes_.which && !queue_nodes))
@@ -119,7 +119,8 @@ private:
         return row.users > 0 && row.stamp == what.stamp ? &row : nullptr;
     }
 
-    /// The heaviest that the node takes with so much free; nothing when the steps end first.
+    /// Returns the largest weight of members that fit `free` on the node; nullopt if the steps do
+    /// not suffice.
     [[nodiscard]] std::optional<int128> carried(node_index node, const resources<width>& free) {
         for (std::size_t at = 0; at < weights_.size(); ++at) {
             const auto& member = problem_.members[at];

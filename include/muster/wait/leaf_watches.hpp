@@ -18,13 +18,13 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// The refusals that the search proved by a leaf, by gang.
+/// The refusals that the search proved by one leaf, per gang. See `leaf_watch`.
 template<class Traits>
 class leaf_watches {
     static constexpr std::size_t width = Traits::width;
 
 public:
-    /// Keeps the gang's refusal, in place of one that was kept before.
+    /// Stores a refusal of the gang, replacing an earlier one.
     void watch(const cluster_state<Traits>& cluster, gang_index gang,
                const gang_members<width>& members, std::span<const std::int64_t> weights,
                int128 slack) {
@@ -35,72 +35,73 @@ public:
             at = static_cast<std::uint32_t>(kept_.size());
             kept_.push_back({});
         }
-        kept& mine = kept_[at];
-        mine.gang = gang;
-        mine.generation = cluster[gang].generation;
-        mine.memo.watch(cluster, members, weights, slack);
-        if (!mine.memo.holds())
+        kept& refusal = kept_[at];
+        refusal.gang = gang;
+        refusal.generation = cluster[gang].generation;
+        refusal.memo.watch(cluster, members, weights, slack);
+        if (!refusal.memo.holds())
             return;
-        if (mine.place == none) {
-            mine.place = static_cast<std::uint32_t>(active_.size());
+        if (refusal.place == none) {
+            refusal.place = static_cast<std::uint32_t>(active_.size());
             active_.push_back({});
         }
-        active_[mine.place] = {at, mine.memo.least_request()};
+        active_[refusal.place] = {at, refusal.memo.least_request()};
     }
 
-    /// The gang is asked: what was kept of it serves no more.
+    /// Forgets the gang's refusal. Call it when the gang is asked.
     void forget(gang_index gang) noexcept {
         if (gang.value() < of_.size() && of_[gang.value()] != none)
             kept_[of_[gang.value()]].memo.clear();
     }
 
-    /// The refusal kept of the gang still holds.
+    /// True if a refusal of the gang is stored and still holds.
     [[nodiscard]] bool holds(gang_index gang) const noexcept {
         return gang.value() < of_.size() && of_[gang.value()] != none &&
                kept_[of_[gang.value()]].memo.holds();
     }
 
-    /// It is not known what nodes gave back: no refusal is sure to hold.
+    /// Forgets all refusals. Call it when it is unknown what the nodes released.
     void clear() noexcept {
-        for (const active& each : active_) {
-            kept_[each.at].memo.clear();
-            kept_[each.at].place = none;
+        for (const active& watched : active_) {
+            kept_[watched.at].memo.clear();
+            kept_[watched.at].place = none;
         }
         active_.clear();
     }
 
-    /// A node has other amounts free than `before`, or is not what it was (nullptr): all that it
-    /// carries may then be new. O(1) when it gave nothing back, else O(width) for every refusal
-    /// that is kept, and O(patterns of the node) where the node takes some member.
+    /// Handles a node whose free resources changed from `before`. nullptr: the node itself changed,
+    /// so all that it carries may be new. O(1) if no free amount grew; otherwise O(width) for every
+    /// stored refusal, and O(patterns of the node) for every refusal of which a member may fit the
+    /// node.
     void changed(const cluster_state<Traits>& cluster, node_index node,
                  const resources<width>* before) {
         const resources<width>& now = cluster.accounts().free(node);
         if (active_.empty() || (before && dominates(*before, now)))
             return;
         std::size_t left = 0;
-        const auto keep = [&](const active& one) {
-            if (&active_[left] != &one) {
-                active_[left] = one;
-                kept_[one.at].place = static_cast<std::uint32_t>(left);
+        const auto keep = [&](const active& watched) {
+            if (&active_[left] != &watched) {
+                active_[left] = watched;
+                kept_[watched.at].place = static_cast<std::uint32_t>(left);
             }
             ++left;
         };
-        for (const active& one : active_) {
-            if (!fits(one.least, now)) {
-                keep(one);
+        for (const active& watched : active_) {
+            if (!fits(watched.least, now)) {
+                keep(watched);
                 continue;
             }
-            kept& each = kept_[one.at];
-            const auto& group = cluster[each.gang];
-            // A gang to which something happened is asked anyway.
-            if (group.dirty || group.generation != each.generation ||
+            kept& refusal = kept_[watched.at];
+            const auto& group = cluster[refusal.gang];
+            // A gang that changed is asked anyway.
+            if (group.dirty || group.generation != refusal.generation ||
                 group.last.kind != answer::waiting)
-                each.memo.clear();
-            each.memo.changed(cluster, node, before);
-            if (each.memo.holds())
-                keep(one);
+                refusal.memo.clear();
+            refusal.memo.changed(cluster, node, before);
+            if (refusal.memo.holds())
+                keep(watched);
             else
-                each.place = none;
+                refusal.place = none;
         }
         active_.resize(left);
     }
@@ -111,18 +112,18 @@ private:
     struct kept {
         gang_index gang;
         std::uint32_t generation = 0;
-        /// In `active_`.
+        /// Index into `active_`; `none` if the refusal does not hold.
         std::uint32_t place = none;
         leaf_watch<Traits> memo;
     };
-    /// A refusal that may still hold, with no more of any kind than one of its members asks for.
+    /// A refusal that may still hold, and the least request of its members, per kind.
     struct active {
         std::uint32_t at = none;
         resources<width> least;
     };
 
     sequence<kept> kept_;
-    /// Per gang: its place in `kept_`.
+    /// Per gang: index into `kept_`.
     detail::sequence<std::uint32_t> of_;
     sequence<active> active_;
 };

@@ -10,32 +10,33 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// What happened to the cluster since the last cycle, as far as it can change answers to gangs that
-/// no event named.
+/// Changes of the cluster since the last cycle that can change the answers of gangs without an
+/// event of their own.
 struct cluster_changes {
-    /// Something was given back: a gang that waits for room may fit.
+    /// Something was released, so a gang that waits for room may fit.
     bool released = false;
-    /// What the cluster without pods could hold changed, up or down.
+    /// The capacity of the empty cluster changed, up or down.
     bool capable = false;
-    /// It may have become less.
+    /// The capacity of the empty cluster may have shrunk.
     bool lost = false;
     /// A queue object changed.
     bool queues_moved = false;
 };
 
-/// How long the last answer to a gang holds: what it was proven by, and what else affects it. Each
-/// answer in a cycle gives one, whatever phase gives the answer, and `ended` alone reads it. An
+/// The condition under which the last answer to a gang holds: what proved the answer, and what else
+/// affects it. Every phase that answers a gang sets a condition, and only `ended` evaluates it. An
 /// event of the gang or of a member ends every condition.
 class wait_condition {
 public:
-    /// The gang is asked in the next cycle, whatever happens.
+    /// The gang is asked in the next cycle in any case.
     [[nodiscard]] static wait_condition asked_again() noexcept { return {}; }
     /// The answer holds until an event of the gang, or until a queue object changes.
     [[nodiscard]] static wait_condition own_event() noexcept { return of(proven_by::gate); }
-    /// The answer holds until something is given back.
+    /// The answer holds until something is released.
     [[nodiscard]] static wait_condition any_release() noexcept { return of(proven_by::nothing); }
-    /// The gang needs `need` pods of a shape, and there is room for fewer: the answer holds as long
-    /// as the finder sees less for `watch`. With `only_class` these pods are all that it needs.
+    /// The gang needs `need` pods of one shape, and there is room for fewer. The answer holds as
+    /// long as the finder's room for `watch` is below `need`. `only_class`: the gang needs only
+    /// these pods.
     [[nodiscard]] static wait_condition room(std::uint32_t watch, std::int64_t need,
                                              bool only_class) noexcept {
         wait_condition made = of(proven_by::room);
@@ -44,39 +45,41 @@ public:
         made.only_class_ = only_class;
         return made;
     }
-    /// A proof of one leaf of weights, which `leaf_watches` has.
+    /// The answer holds as long as the gang's refusal in `leaf_watches` holds.
     [[nodiscard]] static wait_condition leaf() noexcept { return of(proven_by::leaf); }
 
-    /// The gang could never start, as far as the answer says.
+    /// Records whether the answer is `answer::never`.
     void set_never(bool never) noexcept { never_ = never; }
-    /// What proved the answer proves it no more: anything that is given back may change it.
+    /// Drops the proof of the answer, because it no longer holds: any release may then change the
+    /// answer.
     void drop_proof() noexcept {
         if (!is_open())
             replace_proof(any_release());
     }
-    /// Replaces what proved the answer; what else affects it stays.
-    void replace_proof(const wait_condition& by) noexcept {
-        proven_ = by.proven_;
-        watch_ = by.watch_;
-        need_ = by.need_;
-        only_class_ = by.only_class_;
+    /// Replaces the proof of the answer; keeps what else affects the answer.
+    void replace_proof(const wait_condition& proof) noexcept {
+        proven_ = proof.proven_;
+        watch_ = proof.watch_;
+        need_ = proof.need_;
+        only_class_ = proof.only_class_;
     }
-    /// Pods that get a node may also change the answer; `epoch` is that of the population now.
+    /// The answer also ends when pods get a node. `epoch` is the current epoch of the pod
+    /// population.
     void until_pods_come(std::uint64_t epoch) noexcept { population_epoch_ = epoch; }
-    /// What the gang's queue uses may also change the answer: with less quota left, a gang that was
-    /// undecided may be proven not to fit.
+    /// The answer also ends when the gang's queue uses more: with less quota left, an undecided
+    /// gang may be proven not to fit.
     void until_quota_moves(std::uint64_t use_epoch) noexcept { use_epoch_ = use_epoch; }
 
-    /// The gang is asked in the next cycle, whatever happens.
+    /// True if the gang is asked in the next cycle in any case.
     [[nodiscard]] bool is_open() const noexcept { return proven_ == proven_by::open; }
-    /// Pods got a node, and that may change the answer. O(1).
+    /// True if pods got a node and that may change the answer. O(1).
     template<class Traits>
     [[nodiscard]] bool pods_came(const cluster_state<Traits>& cluster) const noexcept {
         return population_epoch_ && *population_epoch_ != cluster.population().epoch();
     }
 
-    /// The answer to the gang may be another one now. `finder` and `leaves` have followed what was
-    /// given back. O(1), or O(nodes) if it must be seen whether the gang could ever start.
+    /// True if the answer to the gang may have changed. Precondition: `finder` and `leaves` have
+    /// processed all releases. O(1).
     template<class Traits, class Finder, class Leaves>
     [[nodiscard]] bool ended(const cluster_state<Traits>& cluster, gang_index which,
                              const cluster_changes& changes, Finder& finder,
@@ -89,11 +92,11 @@ public:
         if (proven_ == proven_by::nothing || (proven_ == proven_by::leaf && !leaves.holds(which)) ||
             (proven_ == proven_by::room && finder.room_seen(watch_) >= need_))
             return true;
-        // What could ever start still could while nothing was lost.
+        // A gang that could start in the empty cluster still can if no capacity was lost.
         if (!changes.capable || (!changes.lost && cluster[which].last.could_start))
             return false;
-        // Nodes changed in what they could hold: whether the gang could ever start is asked again,
-        // unless what was seen still tells.
+        // Node capacities changed. Whether the gang could ever start is checked again, unless the
+        // room last seen in the empty cluster still decides it.
         return proven_ == proven_by::leaf || !only_class_ ||
                !(never_ ? finder.still_too_small(watch_, need_)
                         : finder.still_holds(watch_, need_));
@@ -102,9 +105,9 @@ public:
 private:
     enum class proven_by : std::uint8_t { open, gate, nothing, room, leaf };
 
-    [[nodiscard]] static wait_condition of(proven_by what) noexcept {
+    [[nodiscard]] static wait_condition of(proven_by proof) noexcept {
         wait_condition made;
-        made.proven_ = what;
+        made.proven_ = proof;
         return made;
     }
 
