@@ -27,7 +27,7 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Decides gangs one by one, with scratch that is kept from one to the next.
+/// Decides gangs one by one, and reuses its memory. Accessors refer to the gang decided last.
 template<class Traits>
 class admission {
     static constexpr std::size_t width = Traits::width;
@@ -35,12 +35,12 @@ class admission {
     using finder_type = node_finder<Traits>;
 
 public:
-    /// Decides one gang. Admitted: its placements are in `into`, minima first, then the surplus
-    /// that fits, as much of it as is wanted. Otherwise `into` is as it was. `into` must be a plan
-    /// on the state's own accounts.
+    /// Decides one gang. If it is admitted, its placements are added to `into`: the minima first,
+    /// then the surplus that fits, up to `surplus`. Otherwise `into` is unchanged. Precondition:
+    /// `into` is a plan on the state's own accounts.
     ///
-    /// Greedy placement comes first; then what can be proven without a search; then the search,
-    /// with `steps`, and again as many for whether the gang could ever start.
+    /// Tries greedy placement first, then proofs without a search, then the search with up to
+    /// `steps` steps. The check whether the gang could ever start has another `steps` steps.
     [[nodiscard]] verdict decide(const cluster_type& cluster, gang_index which, plan<width>& into,
                                  finder_type& finder, placer<Traits>& placing, std::int64_t steps,
                                  surplus_request surplus = {}) {
@@ -85,14 +85,16 @@ public:
         return outcome;
     }
 
-    /// Gets ready to try the gang's minima; false when it is stopped at a gate or asks for nothing.
+    /// Prepares `try_minima` for the gang. Returns false if a gate stops the gang or if it already
+    /// meets its minima.
     [[nodiscard]] bool prepare(const cluster_type& cluster, gang_index which) {
         sorter_.sort(cluster, which, members_);
         fixed_ = fixed_needs(members_, needs_);
         return gate_before_search(cluster, which, members_, at_gates_) == gate::none &&
                !reaches_minima(*members_.tree, members_.holding, at_gates_.status);
     }
-    /// The same for a gang that has its minima and is to have one member more.
+    /// Prepares `try_minima` for one more member of a gang that meets its minima. Returns false if
+    /// a gate stops the gang, no member waits, or the minima are not met.
     [[nodiscard]] bool prepare_one_more(const cluster_type& cluster, gang_index which) {
         sorter_.sort(cluster, which, members_);
         if (gate_before_search(cluster, which, members_, at_gates_) != gate::none ||
@@ -107,12 +109,13 @@ public:
         fixed_ = fixed_needs(members_, needs_);
         return true;
     }
-    /// How many of each class the prepared gang needs, when that is no matter of choice.
+    /// Returns how many members of each class the prepared gang needs; null if there is a choice.
     [[nodiscard]] const detail::sequence<std::int64_t>* needs() const noexcept {
         return fixed_ ? &needs_ : nullptr;
     }
-    /// As `decide`, for the minima of the prepared gang, and without asking whether it could ever
-    /// start. Pods that the plan has vacated count for no term.
+    /// Like `decide`, for the minima of the prepared gang only, and without the check whether it
+    /// could ever start. Subtracts the steps used from `steps`. Pods that the plan has vacated
+    /// count for no affinity term.
     [[nodiscard]] answer try_minima(const cluster_type& cluster, plan<width>& into,
                                     finder_type& finder, placer<Traits>& placing,
                                     std::int64_t& steps) {
@@ -130,10 +133,11 @@ public:
         return outcome.kind;
     }
 
-    /// What was decided of last, its members sorted.
+    /// The sorted members of the gang decided last.
     [[nodiscard]] const gang_members<width>& members() const noexcept { return members_; }
 
-    /// What proved that the gang decided last does not fit: one of its classes alone.
+    /// One class of the gang decided last that alone proves that the gang does not fit: it needs
+    /// `need` pods, and there is room for `room`.
     struct shortage {
         std::size_t member_class = 0;
         std::int64_t need = 0;
@@ -141,18 +145,18 @@ public:
     };
     [[nodiscard]] const std::optional<shortage>& short_of() const noexcept { return short_of_; }
 
-    /// By how much the nodes carry too little of the weights in the proof that the gang decided
-    /// last got from the search, when that is one leaf; see `fit_search::slack`.
+    /// By how much the nodes carry too little weight, if the search refused the gang decided last
+    /// with a proof of one leaf; see `fit_search::slack`.
     [[nodiscard]] const std::optional<int128>& slack() const noexcept { return slack_; }
 
-    /// What the gang decided last asks of its queue's quota at least, when that is one amount;
-    /// false when it depends on the choice of members.
+    /// Sets `amount` to the quota that the gang decided last needs at least. Returns false if that
+    /// depends on the choice of members, or if the amount exceeds int64.
     [[nodiscard]] bool least_use(resources<width>& amount) {
         return fixed_needs(members_, needs_) && need_of(members_, &needs_, amount);
     }
 
-    /// A gang's members, sorted. What was told of the gang decided last is gone, as it is after all
-    /// of these.
+    /// Sorts the members of a gang into classes. This function and the next three replace
+    /// `members()`, so the accessors no longer refer to the gang decided last.
     const gang_members<width>& sort(const cluster_type& cluster, gang_index which) {
         sorter_.sort(cluster, which, members_);
         return members_;
@@ -160,15 +164,16 @@ public:
     [[nodiscard]] gate gate_of(const cluster_type& cluster, gang_index which) {
         return gate_before_search(cluster, which, sort(cluster, which), at_gates_);
     }
-    /// Whether the gang fits what is left of its queue's quotas, with all the room it could want;
-    /// the steps taken are taken off `steps`. O(members) and a search without nodes.
+    /// Returns whether the gang fits the quotas that are left, as if nodes had enough room.
+    /// Subtracts the steps used from `steps`. O(members), and a search without nodes.
     [[nodiscard]] fit_outcome fits_quotas(const cluster_type& cluster, gang_index which,
                                           std::int64_t& steps) {
         return search_.run_quotas(cluster, sort(cluster, which), certificate_scope::free_now,
                                   steps);
     }
-    /// The proof that the quota alone keeps a gang out, where prices alone are one. O(members), and
-    /// a search without nodes where members can be chosen, whose steps are taken off `steps`.
+    /// Returns the proof that the quota alone keeps the gang from starting, if prices of quotas are
+    /// a proof; otherwise nullopt. O(members), and a search without nodes if there is a choice of
+    /// members. Subtracts the steps used from `steps`.
     [[nodiscard]] std::optional<certificate> quota_proof(const cluster_type& cluster,
                                                          gang_index which, std::int64_t& steps) {
         constexpr auto now = certificate_scope::free_now;
@@ -184,17 +189,19 @@ public:
         return proofs_.of(now, search_.proof());
     }
 
-    /// More of the gang decided last may fit once other pods get a node.
+    /// True if more members of the gang decided last may fit once other pods get a node.
     [[nodiscard]] bool waits_for_pods() const noexcept { return waits_for_pods_; }
 
-    /// The search did not come to its end as to whether the gang decided last could ever start.
+    /// True if the search ran out of steps before it decided whether the gang decided last could
+    /// ever start.
     [[nodiscard]] bool ever_is_open() const noexcept { return ever_is_open_; }
 
-    /// Takes back a proof that is not needed any more, for the memory in it.
+    /// Takes a proof that is no longer needed, and reuses its memory.
     void recycle(std::optional<certificate>& proof) { proofs_.recycle(proof); }
 
 private:
-    /// What a single quota or a single class proves.
+    /// Tries to refuse the gang by proofs that need no search: one quota, one class, or, with a
+    /// required topology, one domain after the other. Returns true if one of them is a proof.
     [[nodiscard]] bool refuse(const cluster_type& cluster, finder_type& finder,
                               const std::optional<std::pair<std::size_t, std::int64_t>>& stopped,
                               verdict& outcome) {
@@ -209,7 +216,8 @@ private:
         for (std::size_t at = 0; at < classes; ++at) {
             if (needs_[at] == 0)
                 continue;
-            // What stopped the first class that was placed is known; others are asked alone.
+            // The room for the class that stopped the greedy placement is known; for other classes
+            // it is counted.
             const std::int64_t room = stopped && stopped->first == at
                                           ? stopped->second
                                           : finder.room(cluster, members_.classes[at].shape,
@@ -230,7 +238,7 @@ private:
         return true;
     }
 
-    /// True when the search found a placement, which is then in the plan.
+    /// Returns true if the search found a placement, which is then in the plan.
     [[nodiscard]] bool search(const cluster_type& cluster, plan<width>& into,
                               placer<Traits>& placing, finder_type& finder, verdict& outcome,
                               std::int64_t steps, surplus_request surplus) {
@@ -253,8 +261,9 @@ private:
         return false;
     }
 
-    /// Decides a gang that terms between pods may keep off nodes. The search is asked as if there
-    /// were none, and its "no" holds with them too; then with what they come to on each node.
+    /// Decides a gang for which required pod affinity, anti-affinity or spread terms may exclude
+    /// nodes. Searches without the terms first: if the gang does not fit then, it does not fit with
+    /// them. After that, searches within the caps that the terms imply for each node.
     void decide_with_pod_affinity(const cluster_type& cluster, gang_index which, plan<width>& into,
                                   finder_type& finder, placer<Traits>& placing, verdict& outcome,
                                   std::int64_t steps, surplus_request surplus) {
@@ -290,8 +299,9 @@ private:
                 waits_for_pods_ = true;
             }
         }
-        // That it could start without the terms does not say that it could with them, and what is
-        // not impossible without them stays so until it or the nodes change.
+        // A gang that could start without the terms need not be able to start with them, so
+        // `could_start` stays false. The check is not repeated until the gang or the capacity of
+        // nodes changes.
         const auto& last = cluster[which].last;
         const bool asked = !cluster[which].dirty && last.is_known && last.unreached_since == 0 &&
                            (last.kind == answer::waiting || last.kind == answer::undecided) &&
@@ -311,7 +321,8 @@ private:
         outcome.could_start = false;
     }
 
-    /// As if there were no terms between pods, and where that says nothing, within their caps.
+    /// Searches as if there were no terms between pods and, if that is not impossible, within their
+    /// caps.
     template<class Trying>
     [[nodiscard]] fit_outcome search_with_pod_affinity(const cluster_type& cluster,
                                                        certificate_scope scope,
@@ -331,7 +342,7 @@ private:
                            : fit_outcome::undecided;
     }
 
-    /// Steps that one try among other pods takes at most, as many tries are made.
+    /// Maximum steps of one try of `meet_minima_otherwise`, because many tries are made.
     static constexpr std::int64_t steps_of_try = std::int64_t{1} << 16;
 
     [[nodiscard]] answer try_with_pod_affinity(const cluster_type& cluster, plan<width>& into,
@@ -376,7 +387,8 @@ private:
             outcome.proof->caps = caps_.said();
     }
 
-    /// Whether it could ever start, if members that no node can take at present become placeable.
+    /// Checks whether the gang could ever start, as if members that no node can take at present
+    /// become placeable.
     void check_feasible_when_empty(const cluster_type& cluster, gang_index which, bool fixed,
                                    finder_type& finder, verdict& outcome, std::int64_t steps) {
         const auto& last = cluster[which].last;
@@ -428,7 +440,8 @@ private:
         ever_by_search(found, outcome);
     }
 
-    /// True when looking at one domain after the other tells.
+    /// Returns true if room in one domain after the other decides whether the gang could ever
+    /// start.
     [[nodiscard]] bool check_feasible_in_domains(const cluster_type& cluster, finder_type& finder,
                                                  verdict& outcome) {
         switch (look_in_domains(cluster, members_, needs_, certificate_scope::empty_cluster, finder,
@@ -449,11 +462,11 @@ private:
         return false;
     }
 
-    /// A gang of one class could start when the empty cluster has room for it.
+    /// Decides for a gang of one class: it could start if the empty cluster has room for it.
     void only_class(finder_type& finder, verdict& outcome) {
-        const auto& of = members_.classes.front();
+        const auto& sole_class = members_.classes.front();
         constexpr auto ever = certificate_scope::empty_cluster;
-        outcome.could_start = finder.holds(of.shape, members_.queue_nodes,
+        outcome.could_start = finder.holds(sole_class.shape, members_.queue_nodes,
                                            filters_in_force({}, ever), needs_.front());
         if (outcome.could_start)
             return;
@@ -468,7 +481,7 @@ private:
     detail::sequence<std::int64_t> needs_;
     bool fixed_ = false;
     gate_scratch at_gates_;
-    /// The tree of a gang that is to have one member more.
+    /// The tree of the gang that `prepare_one_more` prepared, with its minimum raised by one.
     gang_tree raised_;
     std::optional<shortage> short_of_;
     std::optional<int128> slack_;
@@ -479,13 +492,12 @@ private:
     domain_proof in_domains_;
     detail::gang_search<Traits> search_;
     detail::term_caps<Traits> caps_;
-    /// What the search was asked last held to them.
+    /// The last search was within the caps.
     bool caps_apply_ = false;
 };
 
-/// Decides one gang by looking at all nodes; see `admission::decide`.
-/// O(members + pods placed × nodes × width), and the search for a gang that the greedy order does
-/// not place.
+/// Decides one gang with a scan of all nodes; see `admission::decide`. O(members + pods placed ×
+/// nodes × width), and a search if greedy placement fails.
 template<class Traits>
 [[nodiscard]] verdict admit(const cluster_state<Traits>& cluster, gang_index which,
                             plan<Traits::width>& into,

@@ -19,28 +19,30 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// Some vertex requires that its members share a domain.
+/// True if some vertex requires that its members share a domain.
 template<std::size_t Width>
 [[nodiscard]] bool has_required_topology(const gang_members<Width>& members) {
     return detail::any_of(members.topology,
                           [](const topology_requirement& one) { return one.required.has_value(); });
 }
 
-/// A leaf of prices alone is about no node, so it holds on any.
+/// True if the proof is one leaf with prices of quotas but without weights. It involves no node, so
+/// it holds whatever the nodes have.
 [[nodiscard]] inline bool of_prices_alone(std::span<const certificate::vertex> proof) {
     return proof.size() == 1 &&
            detail::all_of(proof.front().weights, [](std::int64_t weight) { return weight == 0; });
 }
 
-/// Searches a place for one gang after the other, with memory that is kept from one to the next.
-/// What it tells is of the last.
+/// Searches placements for gangs one after the other, and reuses its memory. The accessors refer to
+/// the last search.
 template<class Traits>
 class gang_search {
     static constexpr std::size_t width = Traits::width;
 
 public:
-    /// Asks the quotas alone, then quotas and nodes together; takes what it needs from `steps`.
-    /// With `caps`, what is asked of a gang that is not impossible without them: only the latter.
+    /// Searches with the quotas alone, then with quotas and nodes together. Subtracts the steps
+    /// used from `steps`. With `caps`, searches only with quotas and nodes together; precondition:
+    /// the search without caps did not return `impossible`.
     [[nodiscard]] fit_outcome run(const cluster_state<Traits>& cluster,
                                   const gang_members<width>& members, certificate_scope scope,
                                   std::int64_t& steps, term_caps<Traits>* caps = nullptr) {
@@ -48,8 +50,8 @@ public:
         slack_.reset();
         problem_ = &own_;
         proof_ = {};
-        // Without steps the problem is not posed: a cycle whose budget has ended costs no more than
-        // greedy attempts.
+        // Without steps the problem is not built, so that a cycle whose budget is used up costs
+        // only its greedy attempts.
         if (steps <= 0)
             return fit_outcome::undecided;
         if (!caps)
@@ -69,20 +71,21 @@ public:
                 slack_ = search_.slack();
         } else {
             outcome = within_.run(cluster, members, scope, {}, search_, steps, {}, caps);
-            // A gang that does not fit even if no members had to share a domain is watched as
-            // others.
+            // Known only if the gang would not fit even without its topology constraint. The gang
+            // is then watched like gangs without one.
             if (outcome == fit_outcome::impossible && !by_quota_)
                 slack_ = within_.slack();
             proof_ = within_.proof();
             problem_ = &within_.problem();
         }
-        // Caps also change with pods that are placed.
+        // Placed pods change the caps, and then the proof may not hold any longer.
         if (caps)
             slack_.reset();
         return outcome;
     }
 
-    /// Asks the quotas alone, as if one node could take everything; a gang that none bounds fits.
+    /// Searches with the quotas alone, as if one node had room for everything. A gang without a
+    /// quota fits.
     [[nodiscard]] fit_outcome run_quotas(const cluster_state<Traits>& cluster,
                                          const gang_members<width>& members,
                                          certificate_scope scope, std::int64_t& steps) {
@@ -91,13 +94,13 @@ public:
         return own_.quotas.empty() ? fit_outcome::fits : ask(steps);
     }
 
-    /// The quotas alone stop it, whatever the nodes could take.
+    /// True if the quotas alone prove that the gang does not fit.
     [[nodiscard]] bool by_quota() const noexcept { return by_quota_; }
     /// After `impossible`: the proof, depth first.
     [[nodiscard]] std::span<const certificate::vertex> proof() const noexcept { return proof_; }
-    /// Of a proof about nodes; see `fit_search::slack`.
+    /// After `impossible`, if the proof involves nodes: see `fit_search::slack`.
     [[nodiscard]] const std::optional<int128>& slack() const noexcept { return slack_; }
-    /// After `fits`: what was decided, and how many of each class are in each row.
+    /// After `fits`: the problem, and the number of members of each class in each of its rows.
     [[nodiscard]] const fit_problem<width>& problem() const noexcept { return *problem_; }
     [[nodiscard]] const detail::sequence<std::int64_t>& counts() const noexcept {
         return problem_ == &own_ ? search_.counts() : within_.counts();

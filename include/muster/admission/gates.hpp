@@ -14,7 +14,8 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// The queue itself or the nearest one above it that is closed, if any is. O(depth).
+/// Returns the nearest closed queue, starting with the queue itself and going up; nullopt if all
+/// are open. O(depth).
 template<class Traits>
 [[nodiscard]] std::optional<queue_index> closed_at(const cluster_state<Traits>& cluster,
                                                    queue_index queue) {
@@ -24,8 +25,9 @@ template<class Traits>
     return std::nullopt;
 }
 
-/// True when the queue takes this gang: it exists, admits the tenant, and it and those above are
-/// open or the gang holds something already. A gang without a queue needs none.
+/// True if the gang's queue accepts the gang: it exists, admits the gang's tenant, and it and all
+/// queues above are open. A gang that already holds resources may complete in a closed queue. True
+/// for a gang without a queue.
 template<class Traits>
 [[nodiscard]] bool queue_takes(const cluster_state<Traits>& cluster, gang_index which) {
     const auto& group = cluster[which];
@@ -45,7 +47,7 @@ struct gate_scratch {
     detail::sequence<std::int64_t> placeable;
 };
 
-/// True if volumes are the only obstacle for each member that no node can take. O(members).
+/// True if every waiting member that no node can take only waits for volumes. O(members).
 template<class Traits>
 [[nodiscard]] bool only_volumes_hold(const cluster_state<Traits>& cluster, gang_index which) {
     return detail::none_of(cluster[which].members, [&](pod_index member) {
@@ -53,7 +55,7 @@ template<class Traits>
     });
 }
 
-/// The first gate at which a gang is stopped before any search, or `gate::none`. O(members).
+/// Returns the first gate that stops the gang before any search, or `gate::none`. O(members).
 template<class Traits>
 [[nodiscard]] gate gate_before_search(const cluster_state<Traits>& cluster, gang_index which,
                                       const gang_members<Traits::width>& members,
@@ -63,7 +65,7 @@ template<class Traits>
         return gate::group;
     if (!reaches_minima(*members.tree, members.alive, scratch.status))
         return gate::members;
-    // A gang that has all it wants asks nothing of its queue.
+    // A gang without waiting members does not need its queue.
     if (members.alive == members.holding)
         return gate::none;
     if (!queue_takes(cluster, which))
@@ -85,7 +87,7 @@ template<class Traits>
     return gate_before_search(cluster, which, members, scratch);
 }
 
-/// What a gang is told that a gate stops before any search.
+/// Returns the answer for a gang that a gate stops before any search.
 [[nodiscard]] constexpr answer answer_at_gate(gang_fault fault) noexcept {
     return fault == gang_fault::malformed ? answer::never : answer::waiting;
 }
