@@ -25,13 +25,13 @@ namespace detail {
 template<class Traits>
 struct cycle_context;
 
-/// Nominates waiting gangs to the room of other pods, as the policy's rules allow. Returns true if
-/// the next cycle can skip this phase: all gangs were tried, and none started. Defined in
-/// preempt_phase.hpp.
+/// Runs the preempt phase: nominates waiting gangs to nodes that other pods will leave, as the
+/// policy's rules allow. Returns true if the next cycle can skip this phase: all gangs were tried,
+/// and none was nominated. Defined in preempt_phase.hpp.
 template<class Traits>
 [[nodiscard]] bool make_room(cluster_state<Traits>& cluster, std::int64_t now,
                              const any_policy<Traits>& how, budget limit, cycle_result& result,
-                             cycle_context<Traits>& kept, bool spare_work);
+                             cycle_context<Traits>& context, bool spare_work);
 
 /// A rule with the phase that applies it. A program that uses no such rule does not compile the
 /// phase.

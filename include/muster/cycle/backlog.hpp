@@ -25,31 +25,33 @@ inline namespace v0_1 {
 /// A gang in the backlog of its queue.
 struct pending_gang {
     gang_index gang;
-    /// Determines its place.
+    /// Determines its position in the order of gangs.
     gang_rank rank;
-    /// How long its last answer holds.
+    /// The condition under which its last answer holds.
     wait_condition until{};
-    /// Its last answer is that room is missing.
+    /// True if its last answer is that room on nodes is missing (`gate::space`).
     bool wants_room = false;
-    /// Since that cycle budgets have ended before this gang had its own; 0 = it had its own.
+    /// Number of the cycle since which budgets have ended before this gang had its full budget; 0 =
+    /// it had its full budget.
     std::uint64_t unreached_since = 0;
-    /// It is admitted, and no member waits.
+    /// True if the gang is admitted and no member waits.
     bool done = false;
-    /// Gangs that had started in this cycle at its visit.
+    /// Number of gangs that had started in this cycle before its visit.
     std::int64_t started_before = 0;
     /// Number of its visit in this cycle, from 0.
     std::uint32_t visit = 0;
 };
 
-/// The gangs of a queue that may want something, in the order of gangs, then of keys.
+/// The gangs of one queue that may need a decision, in the order of gangs, then of keys.
 struct queue_backlog {
     std::optional<queue_index> queue;
     detail::sequence<pending_gang> entries;
-    /// Entries visited in this cycle.
+    /// Number of entries visited or skipped in this cycle.
     std::size_t given = 0;
-    /// Indices of the entries whose surplus has a turn of its own to come, in the order of gangs.
+    /// Indices of the entries that get another turn in this cycle, for their surplus, in the order
+    /// of gangs.
     detail::sequence<std::uint32_t> again;
-    /// Index of the entry whose turn it is, and whether the turn is that of its surplus.
+    /// Index of the entry that has the turn; `for_surplus`: the turn is for its surplus.
     std::size_t at = 0;
     bool for_surplus = false;
     /// Some entry is done.
@@ -60,14 +62,14 @@ struct queue_backlog {
     /// Use epoch of the queue at the last quota phase.
     std::uint64_t use_epoch = 0;
 
-    /// The entry whose turn it is gets another turn, for its surplus.
+    /// True if the entry that has the turn gets another turn, for its surplus.
     [[nodiscard]] bool comes_again() const {
         return detail::find(again, static_cast<std::uint32_t>(at)) != again.end();
     }
 };
 
-/// True for an admitted gang with members that hold room, none of which waits. A gang that neither
-/// holds nor wants anything does not count: strict order may still keep it waiting.
+/// True if no member of the admitted gang waits and at least one holds room. False for a gang
+/// without such members, because strict order may still keep it waiting.
 template<class Traits>
 [[nodiscard]] bool has_all_it_wants(const cluster_state<Traits>& cluster, gang_index which) {
     const auto& record = cluster[which];
@@ -76,17 +78,17 @@ template<class Traits>
            });
 }
 
-/// The gangs to ask: inside a queue by the order of gangs, then by key; between queues by
-/// `queue_turns`. It lives as long as the state and follows the state's list of changed gangs.
-/// Gangs that have all they want are not in it.
+/// All gangs that may need a decision. Within a queue they are in the order of gangs, then of keys;
+/// `queue_turns` decides between queues. The backlog is kept with the state and updated from the
+/// state's list of changed gangs. It does not contain gangs that have all they want.
 template<class Traits>
 class backlog {
 public:
     using line = queue_backlog;
     using entry = pending_gang;
 
-    /// Starts again with all gangs of the state or, unless `everybody`, with those that may want
-    /// something. O(gangs · log gangs).
+    /// Rebuilds the backlog with all gangs of the state (`everybody`) or with those that may need a
+    /// decision. O(gangs · log gangs).
     void rebuild(cluster_state<Traits>& cluster, std::int64_t now, const any_gang_order& gangs,
                  bool everybody) {
         lines_.clear();
@@ -125,31 +127,32 @@ public:
             return;
         for (const gang_index which : removed_)
             slots_[which.value()].leaves = true;
-        for (line& each : lines_)
-            if (each.any_done || !removed_.empty())
-                compact(each);
+        for (line& waiting_line : lines_)
+            if (waiting_line.any_done || !removed_.empty())
+                compact(waiting_line);
         admit_arrivals(cluster, now, gangs);
     }
 
     /// Sorts all gangs again, for orders that depend on time. O(gangs · log gangs).
     void sort_again(const cluster_state<Traits>& cluster, std::int64_t now,
                     const any_gang_order& gangs) {
-        for (line& each : lines_)
-            sort(cluster, now, gangs, each.entries.begin(), each.entries.end());
+        for (line& waiting_line : lines_)
+            sort(cluster, now, gangs, waiting_line.entries.begin(), waiting_line.entries.end());
     }
 
-    /// Starts a cycle: all gangs have their turns to come. O(queues × width), and O(queues · log
-    /// queues) when queues changed.
+    /// Starts a cycle, in which every gang has a turn. O(queues × width), and O(queues · log
+    /// queues) if queues changed.
     void begin(const cluster_state<Traits>& cluster, const any_queue_order& queues) {
         current_.reset();
         given_.reset();
-        for (line& each : lines_) {
-            if (each.any_done)
-                compact(each);
-            each.given = 0;
-            each.again.clear();
-            each.strict = each.queue && cluster[*each.queue].spec.strict_order;
-            each.held_up = false;
+        for (line& waiting_line : lines_) {
+            if (waiting_line.any_done)
+                compact(waiting_line);
+            waiting_line.given = 0;
+            waiting_line.again.clear();
+            waiting_line.strict =
+                waiting_line.queue && cluster[*waiting_line.queue].spec.strict_order;
+            waiting_line.held_up = false;
         }
         turns_.arrange(cluster, lines_.size(), [&](std::size_t at) { return lines_[at].queue; });
         if (queues.counts_next_gang())
@@ -164,8 +167,9 @@ public:
             cluster, queues, [&](std::size_t at) { return !done(lines_[at]); }, due);
     }
 
-    /// The backlog whose entry `at` is the next gang; null when all had their turns. Skips entries
-    /// for which `needless(entry)` is true, unless the turn of a surplus may come between.
+    /// Returns the queue's backlog whose entry `at` is the next gang; null if all gangs had their
+    /// turns. Skips entries for which `needless(entry)` is true, except in a queue with strict
+    /// order or with turns for surplus to come.
     template<class Needless>
     [[nodiscard]] line* next(std::int64_t now, const any_gang_order& gangs,
                              const Needless& needless) {
@@ -201,8 +205,8 @@ public:
         return next(now, gangs, [](const entry&) { return false; });
     }
 
-    /// The turn of the last gang is over. If the order of queues depends on their next gangs, its
-    /// queue and those above are compared again with their siblings.
+    /// Ends the turn of the last gang. If the order of queues depends on their next gangs, compares
+    /// its queue and those above again with their siblings.
     void passed(const cluster_state<Traits>& cluster, const any_queue_order& queues) {
         if (!given_ || !queues.counts_next_gang())
             return;
@@ -211,7 +215,7 @@ public:
         shares_moved(cluster, lines_[at].queue, queues);
     }
 
-    /// Gives the entry whose turn it was another turn, for its surplus. O(entries with such a turn
+    /// Gives the entry that had the turn another turn, for its surplus. O(entries with such a turn
     /// to come).
     void once_more(const cluster_state<Traits>& cluster, std::int64_t now,
                    const any_gang_order& gangs, line& in) {
@@ -227,7 +231,7 @@ public:
         in.again.insert(detail::lower_bound(in.again, fresh, less), fresh);
     }
 
-    /// The use of the queue has changed: it and those above it are compared again with their
+    /// Handles a change in the use of the queue: compares it and those above again with their
     /// siblings. O(depth × (width + log siblings)).
     void shares_moved(const cluster_state<Traits>& cluster, std::optional<queue_index> queue,
                       const any_queue_order& queues) {
@@ -236,21 +240,21 @@ public:
         current_.reset();
     }
 
-    /// Whether an event changed a gang that has running members, since the last call.
+    /// Returns whether an event changed a gang that has running members, since the last call.
     [[nodiscard]] bool take_placeable_changed() noexcept {
         return std::exchange(placeable_changed_, false);
     }
 
-    /// In no particular order.
+    /// Returns the backlogs of all queues, in no particular order.
     [[nodiscard]] std::vector<line>& lines() noexcept { return lines_; }
 
 private:
     static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
-    /// The place of a gang, by the slot of its record.
+    /// Position of a gang in the backlog, by gang index.
     struct slot {
         std::uint32_t line = none;
         bool leaves = false;
-        /// Of the record: another gang may get its place.
+        /// Generation of the gang's record, because another gang may reuse its index.
         std::uint32_t generation = 0;
         gang_rank rank;
     };
@@ -258,7 +262,8 @@ private:
     [[nodiscard]] static bool is_live(const gang_record& record) noexcept {
         return record.present || !record.members.empty();
     }
-    /// O(1), or O(members) for a gang that declares a duration and of which some member has a node.
+    /// Returns the gang's input to the order of gangs. O(1), or O(members) for a gang that declares
+    /// a duration and has a member that does not wait.
     [[nodiscard]] static gang_rank rank_of(const cluster_state<Traits>& cluster,
                                            gang_index which) noexcept {
         const gang_record& record = cluster[which];
@@ -278,18 +283,20 @@ private:
         return record.dirty || !record.last.is_known || record.last.kind != answer::admitted ||
                !has_all_it_wants(cluster, which);
     }
-    [[nodiscard]] static bool done(const line& of) noexcept {
-        return of.given == of.entries.size() && of.again.empty();
+    [[nodiscard]] static bool done(const line& waiting_line) noexcept {
+        return waiting_line.given == waiting_line.entries.size() && waiting_line.again.empty();
     }
-    /// The next gang of the queue, which asks for its minima or, if it has them, for one more
-    /// member. Empty if there is none. O(members).
+    /// Returns the next gang of the queue and its request: the members that it lacks for its minima
+    /// or, if it meets them, one more member. Empty if there is none. O(members).
     [[nodiscard]] static next_gang<Traits::width> next_of(const cluster_state<Traits>& cluster,
-                                                          const line& of) {
+                                                          const line& waiting_line) {
         next_gang<Traits::width> next;
-        if (done(of))
+        if (done(waiting_line))
             return next;
-        const std::size_t at = of.given < of.entries.size() ? of.given : of.again.front();
-        const auto& group = cluster[of.entries[at].gang];
+        const std::size_t at = waiting_line.given < waiting_line.entries.size()
+                                   ? waiting_line.given
+                                   : waiting_line.again.front();
+        const auto& group = cluster[waiting_line.entries[at].gang];
         next.priority = group.spec.priority;
         next.created = group.spec.created;
         const gang_tree& tree = group.spec.tree;
@@ -323,8 +330,8 @@ private:
             }
         return next;
     }
-    [[nodiscard]] static gang_rank surplus_rank(const entry& of) noexcept {
-        gang_rank rank = of.rank;
+    [[nodiscard]] static gang_rank surplus_rank(const entry& pending) noexcept {
+        gang_rank rank = pending.rank;
         rank.surplus = true;
         return rank;
     }
@@ -333,37 +340,38 @@ private:
         return which.value() < slots_.size() ? slots_[which.value()] : slot{};
     }
 
-    /// False when the gang is not found at its place.
+    /// Resets the gang's entry at its recorded position. Returns false if the gang is not there.
     bool reopen(const slot& at, gang_index which, std::int64_t now, const any_gang_order& gangs) {
         detail::sequence<entry>& in = lines_[at.line].entries;
         const auto first = detail::lower_bound(
             in, at.rank, [&](gang_rank lhs, gang_rank rhs) { return gangs(lhs, rhs, now); },
             &entry::rank);
-        for (auto each = first; each != in.end() && !gangs(at.rank, each->rank, now); ++each) {
-            if (each->gang != which)
+        for (auto candidate = first; candidate != in.end() && !gangs(at.rank, candidate->rank, now);
+             ++candidate) {
+            if (candidate->gang != which)
                 continue;
-            *each = {which, at.rank};
+            *candidate = {which, at.rank};
             return true;
         }
         return false;
     }
 
-    void compact(line& of) {
-        erase_if(of.entries, [&](const entry& each) {
-            slot& at = slots_[each.gang.value()];
-            if (!each.done && !at.leaves)
+    void compact(line& waiting_line) {
+        erase_if(waiting_line.entries, [&](const entry& pending) {
+            slot& at = slots_[pending.gang.value()];
+            if (!pending.done && !at.leaves)
                 return false;
             at = {};
             return true;
         });
-        of.any_done = false;
+        waiting_line.any_done = false;
     }
 
     void admit_arrivals(const cluster_state<Traits>& cluster, std::int64_t now,
                         const any_gang_order& gangs) {
         sizes_.clear();
-        for (const line& each : lines_)
-            sizes_.push_back(each.entries.size());
+        for (const line& waiting_line : lines_)
+            sizes_.push_back(waiting_line.entries.size());
         for (const gang_index which : arrivals_) {
             const auto& record = cluster[which];
             const std::uint32_t to = line_for(record.queue);
@@ -420,7 +428,7 @@ private:
     detail::sequence<std::uint32_t> line_of_queue_;
     detail::sequence<slot> slots_;
     std::optional<std::uint32_t> current_;
-    /// The line that was given last.
+    /// Index of the queue's backlog that `next` returned last.
     std::optional<std::uint32_t> given_;
     std::vector<gang_index> arrivals_;
     std::vector<gang_index> removed_;

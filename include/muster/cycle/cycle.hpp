@@ -16,31 +16,35 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// One scheduling cycle at time `now` (the caller's unit): asks the gangs in the order of queues
-/// and within them, starts those that fit, whole or not at all, and commits what starts as
-/// assumed. Answers into `result`, whose memory is used again: the answers that changed since the
-/// last cycle (in kind or gate) or that place something, in the order in which they were made.
+/// Runs one scheduling cycle at time `now`, in the caller's unit. Asks waiting gangs in the order
+/// of queues, and within a queue in the order of gangs. Starts each gang that fits, whole or not at
+/// all, and commits its placements as assumed. Writes to `result`, whose memory is reused, the
+/// answers that changed since the last cycle (in kind or gate) and those that place or evict pods,
+/// in the order in which they were made.
 ///
-/// Every gang asked gets the greedy try. When the cycle's budget ends before a gang has had its
-/// own, the gang is undecided, and the next cycle keeps its share for it.
+/// Greedy placement is tried for every gang that is asked. If the cycle's budget ends before a gang
+/// has had its full `budget::per_gang`, the gang is `undecided`, and the next cycle reserves a
+/// share of its budget for the gang.
 ///
-/// The same state, now, policy and budget give the same result, whatever the order of the events
-/// that built the state. A state at rest is at rest for any policy and budget: what they left
-/// undecided is asked again when something happens. O(1) when nothing happened since the last
-/// cycle; else a few nanoseconds for every gang that waits, plus what `admission::decide` costs for
-/// every gang whose answer may have changed.
+/// Equal state, `now`, policy and budget give an equal result, whatever the order of the events
+/// that built the state. A state is at rest if nothing happened since the last cycle and that cycle
+/// left no gang for the next one. At rest, no gang is asked again, even with another policy or
+/// budget: an undecided gang is asked again when something happens.
+///
+/// O(1) at rest; otherwise a few nanoseconds for every waiting gang, plus the cost of
+/// `admission::decide` for every gang whose answer may have changed.
 template<class Traits>
 void cycle(cluster_state<Traits>& cluster, std::int64_t now, const any_policy<Traits>& how,
            budget limit, cycle_options options, cycle_result& result);
 
-/// The same with a policy of other types.
+/// The same with a `policy` of any types, which is converted.
 template<class Traits, cycle_policy<Traits> Policy>
 void cycle(cluster_state<Traits>& cluster, std::int64_t now, const Policy& how, budget limit,
            cycle_options options, cycle_result& result) {
     cycle(cluster, now, any_policy<Traits>(how), limit, options, result);
 }
 
-/// The same with a result of its own.
+/// The same, returning a new result.
 template<class Traits, cycle_policy<Traits> Policy = policy<>>
 cycle_result cycle(cluster_state<Traits>& cluster, std::int64_t now, const Policy& how = {},
                    budget limit = {}, cycle_options options = {}) {
@@ -49,7 +53,8 @@ cycle_result cycle(cluster_state<Traits>& cluster, std::int64_t now, const Polic
     return result;
 }
 
-/// The pure form: the same answers, and the state untouched. O(state) more than `cycle`.
+/// Returns the result that `cycle` would give, and does not change the state. Copies the state:
+/// O(state) more than `cycle`.
 template<class Traits, cycle_policy<Traits> Policy = policy<>>
 [[nodiscard]] cycle_result preview(const cluster_state<Traits>& cluster, std::int64_t now,
                                    const Policy& how = {}, budget limit = {},
@@ -58,9 +63,9 @@ template<class Traits, cycle_policy<Traits> Policy = policy<>>
     return cycle(copy, now, how, limit, options);
 }
 
-/// Follows in the index what happened since the last decision, so that the next one need not: for
-/// schedulers that have time to spare between events and decisions. Changes no answer.
-/// O(changes · log nodes).
+/// Updates the index with the changes since the last decision, so that the next decision need not.
+/// For schedulers with spare time between events and decisions. Changes no answer. O(changes · log
+/// nodes).
 template<class Traits>
 void catch_up(cluster_state<Traits>& cluster, const any_policy<Traits>& how);
 
@@ -69,8 +74,8 @@ void catch_up(cluster_state<Traits>& cluster, const Policy& how) {
     catch_up(cluster, any_policy<Traits>(how));
 }
 
-/// Bytes of the index that is kept with the state for this policy's score, with its map of nodes;
-/// the model's own records apart. O(nodes / fan-out).
+/// Returns the size in bytes of the index that is kept with the state for this policy's score,
+/// including its map of nodes, but not the records of the state. O(nodes / fan-out).
 template<class Traits>
 [[nodiscard]] std::size_t index_bytes(cluster_state<Traits>& cluster,
                                       const any_policy<Traits>& how);
@@ -80,15 +85,15 @@ template<class Traits, cycle_policy<Traits> Policy>
     return index_bytes(cluster, any_policy<Traits>(how));
 }
 
-/// Decides one gang at once, whichever gangs wait besides, and commits it as assumed if it starts:
-/// for schedulers that keep an order of their own. Evicts no pod. The answer is the only decision
-/// in `result`. Costs what `admission::decide` does, and O(log nodes) for each node that changed
-/// since the last call.
+/// Decides one gang immediately, whatever other gangs wait, and commits its placements as assumed
+/// if it starts. For schedulers with an order of their own. Evicts no pods. `result` then contains
+/// exactly one decision. Costs as much as `admission::decide`, and O(log nodes) for each node that
+/// changed since the last call.
 template<class Traits>
 void start(cluster_state<Traits>& cluster, gang_index which, const any_policy<Traits>& how,
            budget limit, cycle_result& result);
 
-/// The same with a policy of other types, which each call converts. Keep an `any_policy` if you
+/// The same with a `policy` of any types, which each call converts. Keep an `any_policy` if you
 /// call start() for every gang.
 template<class Traits, cycle_policy<Traits> Policy>
 void start(cluster_state<Traits>& cluster, gang_index which, const Policy& how, budget limit,

@@ -33,8 +33,8 @@ inline namespace v0_1 {
 
 namespace detail {
 
-/// With its nominations the gang reaches its minima, and their nodes will have room for them, as
-/// far as pod affinity allows it. O(members); see `terms_let_come`.
+/// True if the gang's nominations can still succeed: with them it reaches its minima, their nodes
+/// will have room, and pod affinity allows them (see `terms_let_come`). O(members).
 template<class Traits>
 [[nodiscard]] bool nominations_stand(const cluster_state<Traits>& cluster, gang_index which,
                                      const gang_members<Traits::width>& members) {
@@ -54,7 +54,7 @@ template<class Traits>
     });
 }
 
-/// It has its minima, and surplus that found no room.
+/// True if the gang meets its minima and has surplus that found no room.
 template<class Traits>
 [[nodiscard]] bool wants_one_more(const cluster_state<Traits>& cluster, gang_index which) {
     const auto& group = cluster[which];
@@ -65,9 +65,9 @@ template<class Traits>
 struct turn {
     gang_index gang;
     std::uint32_t visit = 0;
-    /// It has its minima, and wants a member more.
+    /// The gang meets its minima and wants one more member.
     bool for_surplus = false;
-    /// It was asked in this cycle, so that something about it may have changed.
+    /// The gang was asked in this cycle, so its answer may have changed.
     bool asked = false;
 };
 
@@ -87,15 +87,15 @@ struct cycle_context {
     placer<Traits> placing;
     admission<Traits> deciding;
     backlog<Traits> pending;
-    /// False until the backlog has been made from the whole state.
+    /// False until the backlog has been built from the whole state.
     bool has_backlog = false;
-    /// Whether all gangs were looked at for those below their minima.
+    /// True once all gangs have been checked for being below their minima.
     bool knows_short = false;
     std::uint64_t release_epoch = 0;
     std::uint64_t capability_epoch = 0;
     std::uint64_t loss_epoch = 0;
     std::uint64_t queue_epoch = 0;
-    /// Per gang: whether its least use of its queue's quota is known, and how much that is.
+    /// Per gang: the quota that it needs at least, if known.
     struct use {
         bool is_known = false;
         resources<Traits::width> least;
@@ -104,26 +104,26 @@ struct cycle_context {
     leaf_watches<Traits> leaves;
     start_planner<Traits> planning;
     search_turns searching;
-    /// Some entry of the backlog may be one that the budget of a cycle did not reach.
+    /// True if the backlog may contain a gang that the budget of a cycle did not reach.
     bool any_unreached = false;
-    /// Of each decision of the cycle that goes on.
+    /// One per decision of the current cycle.
     sequence<noted> made;
-    /// The gangs that wait for room or quota in it, in the order of their turns; among them those
-    /// that wait with surplus, where a rule serves it.
+    /// The gangs that wait for room or quota in the current cycle, in the order of their turns. If
+    /// a rule serves surplus, gangs with waiting surplus are included.
     sequence<turn> waiting;
     eviction_candidates<Traits> candidates;
     eviction_memory<Traits> refusals;
     preemptor<Traits> preempting;
     consolidator<Traits> moving;
     hold_scratch holds;
-    /// What the gang decided last places now.
+    /// The placements of the gang decided last.
     std::vector<placement> placed;
-    /// It is a gang that was nominated before.
+    /// True if the gang decided last had been nominated, and its nominated members are now placed.
     bool came = false;
-    /// The journal; its memory stays between cycles.
+    /// The plan of tentative placements; kept between cycles to reuse its memory.
     std::optional<plan<width>> journal;
 
-    /// A journal on the state's accounts, wherever the state is now.
+    /// Attaches the journal to the accounts of the state, which may have moved in memory.
     void begin(cluster_state<Traits>& cluster) {
         if (!journal)
             journal.emplace(cluster.tentative());
@@ -131,9 +131,9 @@ struct cycle_context {
             journal->attach_to(cluster.tentative());
     }
 
-    /// Decides one gang; what starts is assumed, and is in `placed`, and in the journal until
-    /// `commit`. A gang that is nominated comes when there is room, and asks for no more until
-    /// then.
+    /// Decides one gang. Members that start become assumed; they are in `placed`, and in the
+    /// journal until `commit`. A nominated gang starts when there is room for its nominated
+    /// members, and requests nothing else until then.
     [[nodiscard]] verdict decide(cluster_state<Traits>& cluster, gang_index which,
                                  std::int64_t steps, surplus_request surplus = {}) {
         placed.clear();
@@ -163,7 +163,7 @@ struct cycle_context {
         return planning.plan_room(cluster, which, *journal, finder, placing);
     }
 
-    /// Follows in what is kept of refused gangs what nodes gave back.
+    /// Updates the watched rooms and leaves of refused gangs with what nodes have released.
     void refresh(const cluster_state<Traits>& cluster) {
         if (finder.was_made_anew())
             leaves.clear();
@@ -172,8 +172,8 @@ struct cycle_context {
         });
     }
 
-    /// The nominated members of the gang are assumed, all at once, when there is room for them and
-    /// terms between pods let them come.
+    /// Makes the nominated members of the gang assumed, all at once, if there is room for them and
+    /// pod affinity allows them.
     void bring(cluster_state<Traits>& cluster, gang_index which) {
         for (const pod_index member : cluster[which].members)
             if (cluster[member].awaited() && !cluster[member].migration_target)
@@ -183,13 +183,13 @@ struct cycle_context {
             placed.clear();
     }
 
-    /// How long the answer to the gang decided last holds. Keeps what it takes to tell that without
-    /// asking the gang.
+    /// Returns the condition under which the answer to the gang decided last holds, and stores the
+    /// data that is needed to evaluate it.
     [[nodiscard]] wait_condition until_when(const cluster_state<Traits>& cluster, gang_index which,
                                             const verdict& outcome) {
         wait_condition until = wait_condition::any_release();
         until.set_never(outcome.kind == answer::never);
-        // Nominated members may wait for other pods that are to come.
+        // Nominated members may depend on pods that have not started yet.
         if (!came && (cluster[which].nominated > 0 || deciding.waits_for_pods()))
             until.until_pods_come(cluster.population().epoch());
         const auto& queue = cluster[which].queue;
@@ -200,18 +200,19 @@ struct cycle_context {
             return until;
         const auto& members = deciding.members();
         const auto shortage = deciding.short_of();
-        // No amount shows that a claim was given back, so gangs with claims do not watch amounts.
+        // A released host port changes no amount, so gangs with claims do not watch amounts.
         if (shortage && members.classes[shortage->member_class].claims->empty()) {
-            const auto& of = members.classes[shortage->member_class];
+            const auto& short_class = members.classes[shortage->member_class];
             refresh(cluster);
-            // Whether it could ever start is more than a question of room where members must share
-            // a domain, or their terms on other pods bear on one another, or some are held.
+            // The room for one class does not decide whether the gang could ever start if members
+            // must share a domain, have required terms on other pods, or cannot be placed on any
+            // node at present.
             const bool only_class =
                 members.classes.size() == 1 && members.topology.empty() && !members.any_held() &&
                 affinity_effect_on(cluster, members) != affinity_effect::required;
-            until.replace_proof(
-                wait_condition::room(finder.watch(of.shape, members.queue_nodes, shortage->room),
-                                     shortage->need, only_class));
+            until.replace_proof(wait_condition::room(
+                finder.watch(short_class.shape, members.queue_nodes, shortage->room),
+                shortage->need, only_class));
         } else if (finder.exhaustive() && deciding.slack() && outcome.kind == answer::waiting) {
             refresh(cluster);
             leaves.watch(cluster, which, members, outcome.proof->vertices.front().weights,
@@ -226,8 +227,8 @@ struct cycle_context {
         return until;
     }
 
-    /// What the minima of a waiting gang ask for, if that is known; null if a member changed since
-    /// the gang was asked. O(1).
+    /// Returns the quota that the minima of a waiting gang need; null if that is unknown or if a
+    /// member changed since the gang was asked. O(1).
     [[nodiscard]] const resources<width>* least_use(const cluster_state<Traits>& cluster,
                                                     gang_index which) const {
         const auto& group = cluster[which];
@@ -237,9 +238,9 @@ struct cycle_context {
         return &uses[which.value()].least;
     }
 
-    /// Whether the gang, if it waits, fits what is left of the quotas of its queue and of those
-    /// above. O(depth × width) for one whose least use is known; else a search without nodes, whose
-    /// steps are taken off `steps`.
+    /// Returns whether the gang, if it waits, fits what is left of the quotas of its queue and of
+    /// those above. O(depth × width) if `least_use` is known; otherwise a search without nodes,
+    /// which subtracts its steps from `steps`.
     [[nodiscard]] fit_outcome fits_quotas(const cluster_state<Traits>& cluster, gang_index which,
                                           std::int64_t& steps) {
         const auto& group = cluster[which];
@@ -252,7 +253,7 @@ struct cycle_context {
     }
 };
 
-/// What is to be remembered of an answer given now.
+/// Returns the record of an answer given now.
 template<class Traits>
 [[nodiscard]] last_verdict last_verdict_after(const cluster_state<Traits>& cluster,
                                               const verdict& outcome) {

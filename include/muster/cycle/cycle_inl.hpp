@@ -46,24 +46,24 @@ std::size_t index_bytes(cluster_state<Traits>& cluster, const any_policy<Traits>
 template<class Traits>
 void start(cluster_state<Traits>& cluster, gang_index which, const any_policy<Traits>& how,
            budget limit, cycle_result& result) {
-    auto& kept = detail::context_of(cluster, how);
-    for (decision& each : result.decisions)
-        kept.deciding.recycle(each.outcome.proof);
+    auto& context = detail::context_of(cluster, how);
+    for (decision& previous : result.decisions)
+        context.deciding.recycle(previous.outcome.proof);
     result.clear();
     // The gang may use its own reservation; the next cycle makes the reservation again.
     cluster.drop_reservation(which);
-    kept.finder.catch_up(cluster);
-    kept.begin(cluster);
-    verdict outcome = kept.decide(cluster, which, limit.per_gang);
+    context.finder.catch_up(cluster);
+    context.begin(cluster);
+    verdict outcome = context.decide(cluster, which, limit.per_gang);
     result.counters.asked = 1;
-    result.counters.pods_placed = kept.placed.size();
+    result.counters.pods_placed = context.placed.size();
     result.counters.search_steps = outcome.steps;
-    result.add(which, std::move(outcome), kept.placed);
-    kept.journal->commit();
-    kept.placed.clear();
-    kept.candidates.forget();
+    result.add(which, std::move(outcome), context.placed);
+    context.journal->commit();
+    context.placed.clear();
+    context.candidates.forget();
     cluster.answered(which, detail::last_verdict_after(cluster, result.decisions.front().outcome));
-    kept.finder.follow();
+    context.finder.follow();
     cluster.cycle_ended(false);
     static_cast<answer_counts&>(result.counters) = cluster.last_answers();
     result.bind();

@@ -38,7 +38,7 @@ template<class Traits>
         return false;
     if (group.last.kind == answer::admitted && group.placeable == 0)
         return true;
-    // Pods may have got a node, or changed on it, since.
+    // Pods may have got a node, or changed on their node, since the answer.
     if (cluster.population().in_use() && group.last.kind != answer::never &&
         (group.last.kind != answer::waiting ||
          detail::any_of(group.members, [&](pod_index pod) { return terms_bear_on(cluster, pod); })))
@@ -47,7 +47,8 @@ template<class Traits>
            group.last.capability_epoch == cluster.capability_epoch();
 }
 
-/// In a queue with strict order, a gang with this answer keeps the gangs behind it waiting.
+/// True if, in a queue with strict order, a gang with this answer keeps the gangs behind it
+/// waiting.
 [[nodiscard]] inline bool holds_up(answer kind, gate at) noexcept {
     return kind == answer::undecided ||
            (kind == answer::waiting && (at == gate::quota || at == gate::space));
@@ -73,14 +74,14 @@ public:
           made_(context_->made) {
         made_.clear();
         context_->waiting.clear();
-        for (decision& each : result.decisions)
-            context_->deciding.recycle(each.outcome.proof);
+        for (decision& previous : result.decisions)
+            context_->deciding.recycle(previous.outcome.proof);
         result.clear();
     }
 
     void run() {
         prepare();
-        // A gang that is not asked then needs no visit.
+        // If nothing else depends on visits, a gang that is not asked needs none.
         const bool plain =
             !make_room_ && !options_.list_all && !keeps_room() && !how_->queues.counts_next_gang();
         const auto needless = [&](pending_gang& entry) {
@@ -107,7 +108,8 @@ public:
             keep_room(entry);
         }
         if (make_room_) {
-            // Before evictions: gangs that lose members are not looked at afterwards.
+            // Runs before evictions too, because gangs that lose members are not checked
+            // afterwards.
             any_cut_short_ |= !quota_phase(*cluster_, limit_, *result_, *context_).run();
             any_cut_short_ |= !make_room_(*cluster_, now_, *how_, limit_, *result_, *context_,
                                           !options_.list_all && !keeps_room());
@@ -132,10 +134,11 @@ private:
             else
                 cluster.forget_nominations(which);
         lifted_ = cluster.lift_reservations();
-        // A plan is dropped, and made again, when its gang changed.
-        std::erase_if(lifted_, [&](const auto& each) {
-            const auto& owner = cluster[each.owner.index];
-            return each.start || owner.generation != each.owner.generation || owner.dirty ||
+        // Drops planned starts, which are computed again, and reservations that are outdated
+        // because the gang or the capacity of nodes changed.
+        std::erase_if(lifted_, [&](const auto& lifted) {
+            const auto& owner = cluster[lifted.owner.index];
+            return lifted.start || owner.generation != lifted.owner.generation || owner.dirty ||
                    context_->capability_epoch != cluster.capability_epoch();
         });
         context_->finder.catch_up(cluster);
@@ -187,7 +190,7 @@ private:
         return how_->reservations.planned() > 0 || how_->reservations.patience();
     }
 
-    /// The gang ends before the planned start of every reservation.
+    /// True if the gang would end before all planned starts.
     [[nodiscard]] bool ends_in_time(gang_index which) const {
         const auto& duration = (*cluster_)[which].spec.duration;
         return duration && context_->planning.any() &&
@@ -201,7 +204,7 @@ private:
             context_->refresh(*cluster_);
     }
 
-    /// Plans the start of a waiting gang, or reserves room for it, as the policy asks for.
+    /// Plans the start of a waiting gang, or reserves room for it, according to the policy.
     void keep_room(const pending_gang& entry) {
         const bool may_plan = planned_ < how_->reservations.planned();
         const auto patience = how_->reservations.patience();
@@ -217,14 +220,14 @@ private:
         }
         if (!patience || has_room_ || (*cluster_)[entry.gang].bypassed < *patience)
             return;
-        const auto before =
-            detail::find(lifted_, entry.gang, [](const auto& each) { return each.owner.index; });
+        const auto before = detail::find(lifted_, entry.gang,
+                                         [](const auto& lifted) { return lifted.owner.index; });
         auto made = before != lifted_.end() ? std::optional(std::move(*before))
                                             : context_->plan_room(*cluster_, entry.gang);
         has_room_ = made && cluster_->reserve(std::move(*made));
     }
 
-    /// The last answer is that room on nodes or in a quota is missing.
+    /// True if the last answer is that room on nodes or in a quota is missing.
     [[nodiscard]] bool waits(gang_index which) const {
         const last_verdict& last = (*cluster_)[which].last;
         return last.is_known && (last.kind == answer::waiting || last.kind == answer::undecided) &&
@@ -243,7 +246,7 @@ private:
 
     // --------------------------------------------------------------------------------------------
 
-    /// The answer to the gang may have changed.
+    /// True if the answer to the gang may have changed.
     [[nodiscard]] bool must_ask(const pending_gang& entry) const {
         return entry.until.ended(*cluster_, entry.gang, changes_, context_->finder,
                                  context_->leaves);
@@ -252,8 +255,8 @@ private:
     void pass(queue_backlog& line, pending_gang& entry) {
         entry.visit = visits_++;
         if (line.held_up && (*cluster_)[entry.gang].nominated == 0) {
-            // Strict order holds new gangs back, and the surplus of gangs that run. A gang that is
-            // below its minima may be completed.
+            // Strict order holds back new gangs and the surplus of running gangs. A running gang
+            // that is below its minima may be completed.
             any_behind_ = true;
             const hold_level held = hold_level_of(*cluster_, entry.gang, context_->holds);
             if (held != hold_level::some)
@@ -305,7 +308,7 @@ private:
         ++result_->counters.asked;
         result_->counters.search_steps += outcome.steps;
         entry.until = context_->until_when(*cluster_, entry.gang, outcome);
-        // Members beyond the minima of a gang that was nominated are placed once it runs.
+        // The surplus of a nominated gang is placed by a later cycle, once the gang runs.
         const bool rest = context_->came && (*cluster_)[entry.gang].placeable > 0;
         any_cut_short_ |= rest;
         const bool more = how_->surplus.takes_turns() && !context_->came &&
@@ -316,7 +319,7 @@ private:
             context_->pending.once_more(*cluster_, now_, how_->gangs, line);
     }
 
-    /// The surplus that the gang may place in this turn.
+    /// Returns the surplus that the gang may place in this turn.
     [[nodiscard]] surplus_request surplus(const queue_backlog& line) const {
         if (how_->surplus.takes_turns() && !line.for_surplus)
             return {0, false};
@@ -407,7 +410,7 @@ private:
                               !some_gang_waits_for_placed_pods());
     }
 
-    /// Members placed in this cycle may change the answer to a gang that was asked before them.
+    /// True if members placed in this cycle may change the answer to a gang that was asked earlier.
     [[nodiscard]] bool some_gang_waits_for_placed_pods() const {
         if (!cluster_->population().in_use())
             return false;
@@ -426,21 +429,22 @@ private:
     cycle_result* result_;
     /// Null if the policy neither evicts nor moves pods.
     decltype(&make_room<Traits>) make_room_;
-    /// The policy evicts gangs that are below their minima for too long.
+    /// True if the policy evicts gangs that are below their minima for too long.
     bool ages_;
     cycle_context<Traits>* context_;
     cluster_changes changes_;
     bool any_cut_short_ = false;
     bool any_behind_ = false;
     std::uint32_t visits_ = 0;
-    /// Gangs that were given placements in this cycle.
+    /// Number of gangs that got placements in this cycle.
     std::int64_t started_ = 0;
-    /// Reservations with a planned start; and whether room is reserved for a gang out of patience.
+    /// Number of reservations with a planned start; `has_room_`: room is reserved for a gang that
+    /// too many gangs have bypassed.
     std::size_t planned_ = 0;
     bool has_room_ = false;
-    /// The reservations of the last cycle whose gangs still wait.
+    /// The reservations of the last cycle that are still valid.
     std::vector<reservation<Traits::width>> lifted_;
-    /// One per decision in the result.
+    /// One entry per decision in the result.
     sequence<noted>& made_;
 };
 

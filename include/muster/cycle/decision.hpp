@@ -17,48 +17,51 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// The answer to one gang, with what starts now.
+/// The answer to one gang, with its placements and evictions.
 struct decision {
     gang_index gang;
     verdict outcome;
-    /// Of an admitted gang: the members placed, in the order in which they were; empty when what
-    /// holds already meets the minima and nothing more fits. It is in the result.
+    /// For an admitted gang: the members placed, in the order of placement. Empty if the members
+    /// that hold room already meet the minima and nothing more fits. Refers to memory of the
+    /// `cycle_result`.
     std::span<const placement> placements;
-    /// The pods to evict first. They keep their places until they are reported gone.
+    /// The pods to evict first. They occupy their nodes until they are reported gone.
     std::span<const pod_index> evictions;
-    /// Of those, the pods that move: room on that node is reserved for the replacement of the pod.
+    /// The evicted pods that move, with their target nodes. Room on the target node is reserved for
+    /// the replacement of the pod.
     std::span<const placement> moves;
-    /// The placements are for the time when the evicted pods have left: a later cycle places them
-    /// once more, for good, when there is room for all of them.
+    /// The placements apply once the evicted pods have left. A later cycle places the members
+    /// again, this time finally, when there is room for all of them.
     bool nominated = false;
-    /// The evictions are what is left of the gang itself, which was below its minima for too long.
+    /// The evictions are the remaining members of this gang, which was below its minima for too
+    /// long.
     bool stale = false;
-    /// Of a gang that waits: what all evictions together would leave it short of, where that is
-    /// known.
+    /// For a waiting gang: what it would be short of if all permitted victims were evicted; absent
+    /// = unknown.
     std::optional<eviction_shortage> short_after_evictions;
-    /// Where they begin among all placements and evictions of the result.
+    /// Index of the first placement, eviction and move among those of the whole result.
     std::size_t first = 0;
     std::size_t first_eviction = 0;
     std::size_t first_move = 0;
 };
 
-/// Answers of all gangs, asked or not, and what it took.
+/// How many gangs have each answer, whether asked or not, and how much work the cycle did.
 struct cycle_counters : answer_counts {
-    /// Gangs asked, skipped ones not among them.
+    /// Number of gangs asked.
     std::size_t asked = 0;
-    /// Gangs not asked: nothing changed that could change their answer, or strict order keeps them
-    /// where they are.
+    /// Number of gangs not asked, because nothing changed that could change their answer, or
+    /// because of strict order.
     std::size_t skipped = 0;
     std::size_t pods_placed = 0;
     std::size_t pods_nominated = 0;
-    /// Those that move among them.
+    /// Includes pods that move.
     std::size_t pods_evicted = 0;
     std::size_t pods_moved = 0;
     std::int64_t search_steps = 0;
 };
 
-/// The answers of a cycle. Its memory is used again: a caller that passes the same result every
-/// time allocates nothing.
+/// The answers of a cycle. A caller that passes the same result to every cycle reuses its memory
+/// and allocates nothing.
 class cycle_result {
 public:
     cycle_result() = default;
@@ -81,7 +84,7 @@ public:
     }
     ~cycle_result() = default;
 
-    /// In the order in which they were made.
+    /// Decisions in the order in which they were made.
     std::vector<decision> decisions;
     cycle_counters counters;
 
@@ -93,7 +96,7 @@ public:
         counters = {};
     }
 
-    /// Appends a decision; its placements can be read after `bind`.
+    /// Appends a decision. Call `bind` before its placements are read.
     void add(gang_index gang, verdict&& outcome, const std::vector<placement>& placements) {
         const std::size_t first = placed_.size();
         placed_.insert(placed_.end(), placements.begin(), placements.end());
@@ -104,7 +107,7 @@ public:
         made.first = first;
         decisions.push_back(std::move(made));
     }
-    /// The gang of the decision starts after all, once the evicted pods have left.
+    /// Turns the decision into a nomination: the gang starts once the evicted pods have left.
     void nominate(decision& made, std::span<const placement> placements,
                   std::span<const pod_index> evictions, std::span<const placement> moves = {}) {
         made.nominated = true;
@@ -119,7 +122,7 @@ public:
         made.moves = {moved_.data(), moves.size()};
     }
 
-    /// The rest of the gang of the decision is evicted.
+    /// Adds the eviction of the gang's remaining members to the decision.
     void dissolve(decision& made, std::span<const pod_index> evictions) {
         made.stale = true;
         made.first_eviction = evicted_.size();
@@ -129,10 +132,10 @@ public:
 
     /// Makes the placements and evictions of all decisions readable.
     void bind() noexcept {
-        for (decision& each : decisions) {
-            each.placements = {placed_.data() + each.first, each.placements.size()};
-            each.evictions = {evicted_.data() + each.first_eviction, each.evictions.size()};
-            each.moves = {moved_.data() + each.first_move, each.moves.size()};
+        for (decision& entry : decisions) {
+            entry.placements = {placed_.data() + entry.first, entry.placements.size()};
+            entry.evictions = {evicted_.data() + entry.first_eviction, entry.evictions.size()};
+            entry.moves = {moved_.data() + entry.first_move, entry.moves.size()};
         }
     }
 

@@ -18,16 +18,16 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// What each queue is due of all that the nodes have: the roots of the tree divide that, and every
-/// queue's children divide what it is due, kind by kind (`divide_fairly`). A queue wants what its
-/// pods and those below it hold and wait for, no more than its quota; an absent kind of `deserved`
-/// deserves all there is.
+/// The fair share of each queue. The roots of the queue tree divide the total of all nodes, and the
+/// children of a queue divide the fair share of that queue, kind by kind (`divide_fairly`). The
+/// demand of a queue is what the pods in its subtree hold and request, at most its quota. If a kind
+/// is absent in `deserved`, the queue deserves all of what is divided.
 template<class Traits>
 class fair_shares {
 public:
     static constexpr std::size_t width = Traits::width;
 
-    /// From the present state. O(pods + queues · log queues × width).
+    /// Computes the shares from the current state. O(pods + queues · log queues × width).
     void reckon(const cluster_state<Traits>& cluster) {
         const auto& queues = cluster.accounts().queues();
         count_ = queues.size();
@@ -48,12 +48,12 @@ public:
         }
     }
 
-    /// What the queue is due. A queue that came after the reckoning is due nothing.
+    /// Returns the fair share of the queue; zero for a queue added after the last `reckon`.
     [[nodiscard]] resources<width> operator[](queue_index queue) const noexcept {
         return queue.value() < shares_.size() ? shares_[queue.value()] : resources<width>{};
     }
 
-    /// By the queues' numbers.
+    /// Returns the fair shares by queue index.
     [[nodiscard]] const detail::sequence<resources<width>>& all() const noexcept { return shares_; }
 
 private:
@@ -75,8 +75,8 @@ private:
         }
     }
 
-    /// Families are adjacent, those of parents before those of their children, in each the order of
-    /// keys.
+    /// Sorts queues so that siblings are adjacent, in the order of keys, and parents precede their
+    /// children.
     void order_by_parents(const cluster_state<Traits>& cluster) {
         const auto& queues = cluster.accounts().queues();
         depth_.assign(count_, 0);

@@ -22,7 +22,7 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// The choices that a cycle leaves open, each a small value that satisfies its concept.
+/// The configurable choices of a cycle. Each member is a small value that satisfies its concept.
 template<class Score = best_fit, gang_order GangOrder = priority_then_age,
          queue_order QueueOrder = priority_then_share,
          reservation_rule Reservations = no_reservations, surplus_rule Surplus = surplus_at_once,
@@ -41,7 +41,7 @@ struct policy {
     Staleness staleness{};
 };
 
-// clang 14 does not deduce the arguments of an aggregate by itself.
+// clang 14 does not deduce the template arguments of an aggregate without these guides.
 template<class Score>
 policy(Score) -> policy<Score>;
 template<class Score, class GangOrder>
@@ -74,8 +74,8 @@ policy(Score, GangOrder, QueueOrder, Reservations, Surplus, DomainOrder, Victims
        Staleness) -> policy<Score, GangOrder, QueueOrder, Reservations, Surplus, DomainOrder,
                             Victims, Consolidation, Staleness>;
 
-/// What a cycle on such a state can be handed: a `policy`, or anything with the same members;
-/// `consolidation` and `staleness` may be missing.
+/// A policy that a cycle accepts for states with these traits: a `policy`, or any type with the
+/// same members, of which `consolidation` and `staleness` may be missing.
 template<class Policy, class Traits>
 concept cycle_policy = std::copyable<Policy> && requires(const Policy how) {
     requires placement_score<std::remove_cvref_t<decltype(how.score)>, Traits::width>;

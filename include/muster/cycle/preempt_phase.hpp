@@ -24,24 +24,24 @@ inline namespace v0_1 {
 
 namespace detail {
 
-/// The second part of a cycle whose policy moves or evicts pods. In the order of their turns, gangs
-/// that wait for room or quota are nominated to the room of other pods, as far as the policy
-/// allows: of pods that are moved if that suffices, else of pods that are evicted.
+/// The second part of a cycle whose policy moves or evicts pods. Nominates gangs that wait for room
+/// or quota, in the order of their turns, to nodes that other pods will leave, as far as the policy
+/// allows: pods are moved if that suffices, otherwise evicted.
 template<class Traits>
 class preempt_phase {
 public:
     preempt_phase(cluster_state<Traits>& cluster, std::int64_t now, const any_policy<Traits>& how,
-                  budget limit, cycle_result& result, cycle_context<Traits>& kept)
+                  budget limit, cycle_result& result, cycle_context<Traits>& context)
         : cluster_(&cluster),
           now_(now),
           how_(&how),
           limit_(limit),
           result_(&result),
-          context_(&kept),
+          context_(&context),
           noted_(result.decisions.size()) {}
 
-    /// Returns true if all gangs were tried and none started, so the next cycle need not run this
-    /// phase. With `spare_work` gangs whose refusal still holds are not tried again.
+    /// Returns true if all gangs were tried and none was nominated, so the next cycle need not run
+    /// this phase. With `spare_work`, gangs whose refusal still holds are not tried again.
     [[nodiscard]] bool run(bool spare_work) {
         if (how_->victims.spares_all() && how_->consolidation.spares_all())
             keep_those_with_terms();
@@ -56,21 +56,21 @@ public:
         std::int64_t left = limit_.per_cycle;
         bool rest = true;
         std::optional<std::int64_t> look_again;
-        for (const turn& each : context_->waiting) {
-            if (spare_work_ && !each.asked && !each.for_surplus &&
-                context_->refusals.holds(*cluster_, each.gang, limit_.per_gang, now_)) {
-                look_again = sooner(look_again, context_->refusals.again(each.gang));
+        for (const turn& waiting_turn : context_->waiting) {
+            if (spare_work_ && !waiting_turn.asked && !waiting_turn.for_surplus &&
+                context_->refusals.holds(*cluster_, waiting_turn.gang, limit_.per_gang, now_)) {
+                look_again = sooner(look_again, context_->refusals.again(waiting_turn.gang));
                 continue;
             }
             const bool whole = left >= limit_.per_gang;
-            const bool starts = ask(each, left);
+            const bool starts = ask(waiting_turn, left);
             rest = rest && !starts;
             const auto again = sooner(moves_again_, evicts_again_);
             look_again = sooner(look_again, again);
             if (starts) {
                 context_->refusals.something_happened();
-            } else if (whole && !each.for_surplus) {
-                context_->refusals.refused(*cluster_, each.gang, limit_.per_gang, again);
+            } else if (whole && !waiting_turn.for_surplus) {
+                context_->refusals.refused(*cluster_, waiting_turn.gang, limit_.per_gang, again);
             }
             if (left <= 0) {
                 rest = false;
@@ -96,14 +96,14 @@ private:
     void keep_those_with_terms() {
         if (!cluster_->population().in_use())
             return context_->waiting.clear();
-        erase_if(context_->waiting, [&](const turn& each) {
-            return detail::none_of((*cluster_)[each.gang].members, [&](pod_index member) {
+        erase_if(context_->waiting, [&](const turn& waiting_turn) {
+            return detail::none_of((*cluster_)[waiting_turn.gang].members, [&](pod_index member) {
                 return terms_bear_on(*cluster_, member);
             });
         });
     }
 
-    /// The answer to the gang in this cycle is in the result, or may be.
+    /// True if the answer to the gang is, or may be, in the result of this cycle.
     [[nodiscard]] bool is_told(const decision* made) const {
         if (!spare_work_)
             return true;
@@ -123,11 +123,11 @@ private:
         told_ = is_told(decision_of(*result_, context_->made, noted_, which.visit));
         const std::int64_t given = std::min(left, limit_.per_gang);
         std::int64_t steps = given;
-        // What is kept for itself is no hindrance to it.
+        // A reservation for the gang itself must not block it.
         const auto& reservations = cluster_->reservations();
         const auto own = static_cast<std::size_t>(
             detail::find(reservations, which.gang,
-                         [](const auto& each) { return each.owner.index; }) -
+                         [](const auto& reserved) { return reserved.owner.index; }) -
             reservations.begin());
         const bool has_own = own < reservations.size();
         if (has_own) {
@@ -215,7 +215,8 @@ private:
         cluster_->answered(which.gang, last_verdict_after(*cluster_, made->outcome));
     }
 
-    /// Evicted pods stay charged until they have left, so their gangs stay candidates.
+    /// Updates the candidates. Evicted pods stay charged until they have left, so their gangs stay
+    /// candidates.
     void note_candidates(gang_index which, std::span<const placement> placements) {
         context_->candidates.note_nominated(which);
         for (const auto& [pod, node] : placements)
@@ -234,17 +235,19 @@ private:
     /// The time from which time-dependent rules may allow more moves for the gang tried last.
     std::optional<std::int64_t> moves_again_;
     std::optional<std::int64_t> evicts_again_;
-    /// Decisions before this phase.
+    /// Number of decisions before this phase.
     std::size_t noted_;
     bool spare_work_ = false;
-    /// What the tried gang is short of may be in the result.
+    /// True if the answer to the gang tried is or may be in the result, so its shortage must be
+    /// computed.
     bool told_ = true;
 };
 
 template<class Traits>
 bool make_room(cluster_state<Traits>& cluster, std::int64_t now, const any_policy<Traits>& how,
-               budget limit, cycle_result& result, cycle_context<Traits>& kept, bool spare_work) {
-    return preempt_phase<Traits>(cluster, now, how, limit, result, kept).run(spare_work);
+               budget limit, cycle_result& result, cycle_context<Traits>& context,
+               bool spare_work) {
+    return preempt_phase<Traits>(cluster, now, how, limit, result, context).run(spare_work);
 }
 
 } // namespace detail

@@ -15,7 +15,7 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// The next gang of a queue: what it asks for, and its rank.
+/// The next gang of a queue: its request, priority and creation time.
 template<std::size_t Width>
 struct next_gang {
     resources<Width> amount{};
@@ -25,13 +25,14 @@ struct next_gang {
     [[nodiscard]] friend bool operator==(const next_gang&, const next_gang&) = default;
 };
 
-/// The rank of a queue with that use. O(width).
+/// Returns the rank of a queue that uses `used_now`, with `next` as its next gang. `due`: the fair
+/// shares; null if the order does not use them. O(width).
 template<class Traits>
 [[nodiscard]] queue_rank rank_with(const cluster_state<Traits>& cluster, queue_index which,
-                                   const resources<Traits::width>& stands,
+                                   const resources<Traits::width>& used_now,
                                    const fair_shares<Traits>* due,
                                    const next_gang<Traits::width>& next = {}) {
-    const resources<Traits::width> used = saturating_add(stands, next.amount);
+    const resources<Traits::width> used = saturating_add(used_now, next.amount);
     const auto& accounts = cluster.accounts();
     const auto& spec = cluster[which].spec;
     queue_rank made;
@@ -54,12 +55,12 @@ template<class Traits>
             const std::int64_t fair = (*due)[which][kind];
             const auto deserved = spec.deserved[kind];
             const auto quota = spec.quota[kind];
-            made.over_fair_share = made.over_fair_share || stands[kind] > fair;
+            made.over_fair_share = made.over_fair_share || used_now[kind] > fair;
             int128 top = deserved ? std::max(fair, *deserved) : all;
             if (quota)
                 top = std::min<int128>(top, *quota);
             made.of_due = std::max(made.of_due, share{used[kind], top});
-            made.of_due_now = std::max(made.of_due_now, share{stands[kind], top});
+            made.of_due_now = std::max(made.of_due_now, share{used_now[kind], top});
             if (deserved)
                 made.due_of_cluster = std::max(made.due_of_cluster, share{saturate(top), all});
         }
@@ -72,15 +73,16 @@ template<class Traits>
     return made;
 }
 
-/// The rank of a queue among its siblings now; with `due` when fair shares are asked for. O(width).
+/// Returns the current rank of a queue among its siblings. `due`: the fair shares; null if the
+/// order does not use them. O(width).
 template<class Traits>
 [[nodiscard]] queue_rank rank_of(const cluster_state<Traits>& cluster, queue_index which,
                                  const fair_shares<Traits>* due = nullptr) {
     return rank_with(cluster, which, cluster.accounts().used(which), due);
 }
 
-/// The rank of the gangs of an inner queue among its children: as a child that has all that the
-/// queue has and uses what these gangs use. O(width).
+/// Returns the rank of an inner queue's own gangs among the children of that queue: the rank of a
+/// child with the settings of the queue and the use of these gangs only. O(width).
 template<class Traits>
 [[nodiscard]] queue_rank rank_of_own(const cluster_state<Traits>& cluster, queue_index which,
                                      const fair_shares<Traits>* due = nullptr) {

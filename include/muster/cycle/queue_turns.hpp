@@ -20,15 +20,16 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Whose turn it is among lines of gangs, each of a queue or of none: from the root of the tree of
-/// queues down, at each level the first child by the order of queues, then by key, below which some
-/// gang is left. The gangs of an inner queue itself are a child of it, ranked by `rank_of_own`,
-/// before the others of that rank; so are, among the roots, gangs without a queue, with priority 0
-/// and nothing used.
+/// Decides which line has the next turn. A line is the list of the waiting gangs of one queue, or
+/// of the gangs without a queue. The walk starts at the root of the queue tree. At each level it
+/// goes to the first child, by the order of queues and then by key, whose subtree has a gang left.
+/// The own gangs of an inner queue are one more child of that queue; it is ranked by `rank_of_own`
+/// and precedes other children of equal rank. Gangs without a queue are a child of the root with
+/// priority 0 and no use.
 ///
-/// Siblings are kept sorted from cycle to cycle, so that after a start only what is above the
-/// gang's queue is compared again: O(depth × (width + log siblings)), and 4 bytes moved for each
-/// sibling that it falls behind.
+/// Siblings stay sorted between cycles. After a start, only the gang's queue and those above it are
+/// compared again with their siblings: O(depth × (width + log siblings)), and 4 bytes moved for
+/// each sibling that a queue falls behind.
 template<class Traits>
 class queue_turns {
 public:
@@ -36,8 +37,9 @@ public:
 
     void clear() noexcept { lines_ = none; }
 
-    /// Knows the places of these lines in the tree. O(lines) when neither they nor queues changed
-    /// since the last time, else O(queues · log queues). `queue_of(line)` for `lines` lines.
+    /// Builds the tree for `lines` lines; `queue_of(line)` returns the queue of a line. O(1) if
+    /// neither their number nor any queue changed since the last call, otherwise O(queues · log
+    /// queues).
     template<class QueueOf>
     void arrange(const cluster_state<Traits>& cluster, std::size_t lines, const QueueOf& queue_of) {
         if (lines_ == lines && epoch_ == cluster.queue_epoch())
@@ -61,38 +63,40 @@ public:
         sort_children(cluster);
     }
 
-    /// The line's next gang, which counts from the next `begin` or `moved` on.
+    /// Sets the line's next gang. Takes effect with the next `begin` or `moved`.
     void set_next(std::size_t line, const next_gang<Traits::width>& gang) noexcept {
         next_[line] = gang;
     }
 
-    /// Starts a cycle: all lines for which `live(line)` have their turns again, by their ranks now.
-    /// `due` serves orders by fair share until the next time.
-    /// O(queues × width), and O(n · log siblings) for the n whose use changed since the last time.
+    /// Starts a cycle: all lines for which `live(line)` is true get turns, by their current ranks.
+    /// `due` is used by orders by fair share until the next `begin`. O(queues × width), and O(n ·
+    /// log siblings) for the n queues whose use changed since the last cycle.
     template<class Live>
     void begin(const cluster_state<Traits>& cluster, const any_queue_order& before,
                const Live& live, const fair_shares<Traits>* due = nullptr) {
-        // What is due may be another for every queue whose use is the same.
+        // Ranks also depend on fair shares and capacity, which may change although the use of a
+        // queue does not.
         const bool all = due || due_ || capability_ != cluster.capability_epoch();
         capability_ = cluster.capability_epoch();
         due_ = due;
-        for (vertex& each : vertices_)
-            each.next = each.end = each.first;
+        for (vertex& cleared : vertices_)
+            cleared.next = cleared.end = cleared.first;
         // Children come after their parents.
         for (std::size_t at = vertices_.size(); at-- > 0;) {
-            vertex& each = vertices_[at];
-            if (each.line == none)
-                sort_live(each, before);
-            each.ranked = each.ranked && !all;
-            const bool was_live = each.live;
-            each.live = each.left = each.line != none ? live(each.line) : each.next < each.end;
-            each.moved =
-                each.live && (update(cluster, static_cast<std::uint32_t>(at)) || !was_live);
-            vertices_[each.parent].end += each.live && at != 0 ? 1U : 0U;
+            vertex& current = vertices_[at];
+            if (current.line == none)
+                sort_live(current, before);
+            current.ranked = current.ranked && !all;
+            const bool was_live = current.live;
+            current.live = current.left =
+                current.line != none ? live(current.line) : current.next < current.end;
+            current.moved =
+                current.live && (update(cluster, static_cast<std::uint32_t>(at)) || !was_live);
+            vertices_[current.parent].end += current.live && at != 0 ? 1U : 0U;
         }
     }
 
-    /// The line whose turn it is; nothing if no gang is left. O(depth).
+    /// Returns the line that has the turn; nullopt if no gang is left. O(depth).
     [[nodiscard]] std::optional<std::uint32_t> first() const noexcept {
         const vertex* at = &vertices_.front();
         while (at->line == none) {
@@ -103,7 +107,7 @@ public:
         return at->line;
     }
 
-    /// No gang is left in the line whose turn it was.
+    /// Removes the line that has the turn, because it has no gang left.
     void finish_first() noexcept {
         std::uint32_t at = 0;
         while (vertices_[at].line == none)
@@ -115,7 +119,7 @@ public:
         } while (at != 0 && vertices_[at].next == vertices_[at].end);
     }
 
-    /// What the queue uses has changed.
+    /// Handles a change in the use of the queue.
     void moved(const cluster_state<Traits>& cluster, queue_index queue,
                const any_queue_order& before) {
         std::optional<queue_index> lowest = queue;
@@ -132,34 +136,34 @@ public:
 
 private:
     struct vertex {
-        /// Of the queue, or, for a line, whose gangs are in it.
+        /// The queue; for a line, the queue of its gangs.
         std::optional<queue_index> queue;
         std::uint32_t parent = 0;
         std::uint32_t line = none;
-        /// The child that is the line of the queue's own gangs.
+        /// The child vertex that is the line of the queue's own gangs.
         std::uint32_t own = none;
-        /// Its children are at `first` and behind in `sorted_`, so many; of those that are live,
-        /// the ones that are left stand from `next` to `end`, sorted.
+        /// Its children are the `children` entries of `sorted_` from `first` on. Live children with
+        /// gangs left are in [next, end), sorted.
         std::uint32_t first = 0;
         std::uint32_t children = 0;
         std::uint32_t next = 0;
         std::uint32_t end = 0;
-        /// Some gang was below it when the cycle began (`live`), and some gang is left now
+        /// Some gang was in its subtree when the cycle began (`live`), and some gang is left now
         /// (`left`).
         bool live = false;
         bool left = false;
-        /// It does not stand where it stood when its siblings were sorted last.
+        /// Its position may have changed since its siblings were last sorted.
         bool moved = false;
-        /// The rank was made.
+        /// Its rank has been computed.
         bool ranked = false;
     };
-    /// By what a vertex is compared, apart from what is looked at all the time.
+    /// The sort key of a vertex. Kept apart from `vertex`, which is read much more often.
     struct place {
         queue_rank rank;
-        /// From which the rank was made.
+        /// The input of the rank.
         resources<Traits::width> used;
         next_gang<Traits::width> next;
-        /// Among its siblings by key.
+        /// Its position among its siblings in the order of keys.
         std::uint32_t turn = 0;
     };
 
@@ -167,7 +171,7 @@ private:
         return queue.value() < of_queue_.size() ? of_queue_[queue.value()] : none;
     }
 
-    /// The queue's vertex, made if need be, and those above it.
+    /// Returns the queue's vertex. Creates it and those above it if they do not exist.
     [[nodiscard]] std::uint32_t vertex_of(const cluster_state<Traits>& cluster, queue_index queue) {
         missing_.clear();
         std::uint32_t above = 0;
@@ -207,33 +211,35 @@ private:
             return cluster.queue_order().before(*left.queue, *right.queue);
         });
         for (std::uint32_t at = 0; at < sorted_.size(); ++at) {
-            vertex& each = vertices_[sorted_[at]];
+            vertex& child = vertices_[sorted_[at]];
             places_[sorted_[at]].turn = at;
-            vertex& above = vertices_[each.parent];
+            vertex& above = vertices_[child.parent];
             if (above.children++ == 0)
                 above.first = at;
         }
     }
 
-    /// Brings the rank up to date; false when it was.
+    /// Updates the rank. Returns false if it was up to date.
     bool update(const cluster_state<Traits>& cluster, std::uint32_t which) {
-        vertex& of = vertices_[which];
+        vertex& queue_vertex = vertices_[which];
         place& at = places_[which];
-        if (!of.queue || (of.line != none && vertices_[of.parent].children == 1))
+        if (!queue_vertex.queue ||
+            (queue_vertex.line != none && vertices_[queue_vertex.parent].children == 1))
             return false;
         const auto& queues = cluster.accounts().queues();
-        const auto used = of.line == none ? queues.used(*of.queue) : queues.own(*of.queue);
+        const auto used = queue_vertex.line == none ? queues.used(*queue_vertex.queue)
+                                                    : queues.own(*queue_vertex.queue);
         const auto& next = next_below(which);
-        if (of.ranked && used == at.used && next == at.next)
+        if (queue_vertex.ranked && used == at.used && next == at.next)
             return false;
-        of.ranked = true;
+        queue_vertex.ranked = true;
         at.used = used;
         at.next = next;
-        at.rank = rank_with(cluster, *of.queue, used, due_, next);
+        at.rank = rank_with(cluster, *queue_vertex.queue, used, due_, next);
         return true;
     }
 
-    /// Of the line that is first below; children are sorted already.
+    /// Returns the next gang of the first line in the subtree. Precondition: children are sorted.
     [[nodiscard]] const next_gang<Traits::width>& next_below(std::uint32_t which) const noexcept {
         const vertex* at = &vertices_[which];
         while (at->line == none && at->next != at->end)
@@ -251,18 +257,18 @@ private:
         };
     }
 
-    /// Sorts the live children, `end - first` of them and mostly in order already, to the front.
-    void sort_live(vertex& of, const any_queue_order& before) {
+    /// Moves the live children of `above` to the front and sorts them. Most are already in order.
+    void sort_live(vertex& above, const any_queue_order& before) {
         kept_.clear();
         moved_.clear();
         dead_.clear();
-        const auto begin = sorted_.begin() + of.first;
-        for (auto each = begin; each != begin + of.children; ++each)
-            (!vertices_[*each].live   ? dead_
-             : vertices_[*each].moved ? moved_
-                                      : kept_)
-                .push_back(*each);
-        // Another order may have been asked for the last time.
+        const auto begin = sorted_.begin() + above.first;
+        for (auto child = begin; child != begin + above.children; ++child)
+            (!vertices_[*child].live   ? dead_
+             : vertices_[*child].moved ? moved_
+                                       : kept_)
+                .push_back(*child);
+        // The last cycle may have used another order.
         if (!std::is_sorted(kept_.begin(), kept_.end(), turn(before)))
             detail::sort(kept_, turn(before));
         detail::sort(moved_, turn(before));
@@ -273,11 +279,11 @@ private:
 
     void move(const cluster_state<Traits>& cluster, std::uint32_t which,
               const any_queue_order& before) {
-        vertex& of = vertices_[which];
-        if (!of.left)
+        vertex& queue_vertex = vertices_[which];
+        if (!queue_vertex.left)
             return;
-        const auto begin = sorted_.begin() + vertices_[of.parent].next;
-        const auto end = sorted_.begin() + vertices_[of.parent].end;
+        const auto begin = sorted_.begin() + vertices_[queue_vertex.parent].next;
+        const auto end = sorted_.begin() + vertices_[queue_vertex.parent].end;
         const auto from =
             *begin == which ? begin : std::lower_bound(begin, end, which, turn(before));
         MUSTER_ASSERT(from != end && *from == which, "siblings are sorted");
@@ -290,14 +296,14 @@ private:
         std::rotate(std::lower_bound(begin, from, which, turn(before)), from, from + 1);
     }
 
-    /// The root first; every vertex comes after its parent.
+    /// The root is first; every vertex comes after its parent.
     detail::sequence<vertex> vertices_;
     detail::sequence<place> places_;
     detail::sequence<std::uint32_t> sorted_;
     detail::sequence<std::uint32_t> of_queue_;
     detail::sequence<std::uint32_t> of_line_;
     detail::sequence<queue_index> missing_;
-    /// Per line.
+    /// The next gang of each line.
     detail::sequence<next_gang<Traits::width>> next_;
     next_gang<Traits::width> nothing_;
     const fair_shares<Traits>* due_ = nullptr;

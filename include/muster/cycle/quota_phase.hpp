@@ -21,25 +21,25 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// At a cycle's end: gangs that did not fit may meanwhile be kept out by their quota alone, used up
-/// by those that started after they were asked. That gate then keeps them.
+/// Runs at the end of a cycle. A gang that did not fit the nodes may by now exceed its quota,
+/// because gangs that started later have used it up. The gate of such a gang becomes `gate::quota`.
 ///
-/// O(1) for each gang that waits in a queue whose use has grown, when what it takes at least is
-/// known. Others take a search without nodes, within what the cycle's searches have left: a gang
-/// that this does not reach is asked again in the next cycle, in its turn among the gangs not
-/// reached.
+/// O(depth × width) for each waiting gang in a queue whose use has grown, if its least use is
+/// known. Other gangs need a search without nodes, within the steps that are left in the cycle's
+/// budget. A gang that these do not reach is asked again in the next cycle, like other gangs that
+/// the budget did not reach.
 template<class Traits>
 class quota_phase {
 public:
     quota_phase(cluster_state<Traits>& cluster, const budget& limit, cycle_result& result,
-                cycle_context<Traits>& kept)
+                cycle_context<Traits>& context)
         : cluster_(&cluster),
           limit_(limit),
           result_(&result),
-          context_(&kept),
+          context_(&context),
           asked_(result.decisions.size()) {}
 
-    /// False if some gang was not reached. O(gangs that wait in such queues).
+    /// Returns false if the budget did not reach some gang. O(gangs that wait in such queues).
     bool run() {
         for (queue_backlog& line : context_->pending.lines()) {
             const std::uint64_t used = line.queue ? cluster_->use_epoch(*line.queue) : 0;
@@ -66,7 +66,7 @@ private:
         fit_outcome outcome = context_->fits_quotas(*cluster_, entry.gang, left);
         if (outcome == fit_outcome::impossible &&
             (*cluster_)[entry.gang].last.kind == answer::undecided) {
-            // It is undecided no more when the quota proves it out.
+            // An undecided gang becomes waiting only if there is a proof that it exceeds the quota.
             proof = context_->deciding.quota_proof(*cluster_, entry.gang, left);
             if (!proof)
                 outcome = left > 0 ? fit_outcome::fits : fit_outcome::undecided;
@@ -93,7 +93,7 @@ private:
         last_verdict last = (*cluster_)[entry.gang].last;
         const last_verdict before = last;
         entry.wants_room = false;
-        // With the quota used up it no longer waits for room alone.
+        // The gang no longer waits for room alone, because its quota is used up.
         entry.until.drop_proof();
         last.kind = answer::waiting;
         last.at = gate::quota;
@@ -114,7 +114,7 @@ private:
     budget limit_;
     cycle_result* result_;
     cycle_context<Traits>* context_;
-    /// Decisions before this phase.
+    /// Number of decisions before this phase.
     std::size_t asked_;
     bool all_reached_ = true;
 };

@@ -14,9 +14,9 @@ inline namespace v0_1 {
 namespace detail {
 
 /// Divides the cycle's budget of steps. Gangs that earlier cycles did not reach are served first,
-/// the longest-waiting gang first and equals in the order of their turns. If `per_cycle` covers the
-/// searches of s gangs twice, each of n such gangs is searched within ⌈n / s⌉ cycles, whatever is
-/// asked again in between.
+/// the longest-waiting gang first; ties in the order of their turns. If `per_cycle` covers two
+/// searches for each of s gangs, each of n such gangs is searched within ⌈n / s⌉ cycles, whatever
+/// other gangs are asked in between.
 class search_turns {
 public:
     void begin(const budget& limit) noexcept {
@@ -24,15 +24,16 @@ public:
         left_ = limit.per_cycle;
         since_.clear();
     }
-    /// A gang that was not reached since that cycle. 0 = it was: no need to tell.
+    /// Adds a gang that no cycle has reached since cycle `since`. Does nothing for 0: the gang was
+    /// reached.
     void add(std::uint64_t since) {
         if (since > 0)
             since_.push_back(since);
     }
-    /// All were added. O(gangs not reached).
+    /// Computes the shares once all gangs are added. O(gangs not reached).
     void share_out() {
-        const std::int64_t each = full_share();
-        const std::int64_t shares = each > 0 ? limit_.per_cycle / each : 0;
+        const std::int64_t full = full_share();
+        const std::int64_t shares = full > 0 ? limit_.per_cycle / full : 0;
         before_ = last_ = 0;
         newest_ = 0;
         if (since_.empty() || shares == 0)
@@ -46,7 +47,7 @@ public:
         last_ = static_cast<std::int64_t>(granted) - before_;
     }
 
-    /// The steps of a gang whose turn it is.
+    /// Returns the steps for the gang whose turn it is.
     [[nodiscard]] std::int64_t share(std::uint64_t since) const noexcept {
         const bool granted = since > 0 && since <= newest_;
         const std::int64_t kept = granted && since < newest_ ? 0
@@ -55,7 +56,7 @@ public:
         return saturate(std::clamp<int128>(left_ - static_cast<int128>(kept) * full_share(), 0,
                                            limit_.per_gang));
     }
-    /// It was asked, and took so many steps.
+    /// Records that the gang was asked and used `steps`.
     void asked(std::uint64_t since, std::int64_t steps) noexcept {
         left_ = std::max<std::int64_t>(0, left_ - steps);
         if (since == 0 || since > newest_)
@@ -63,22 +64,23 @@ public:
         std::int64_t& kept = since < newest_ ? before_ : last_;
         kept = std::max<std::int64_t>(0, kept - 1);
     }
-    /// More is never given to one gang: with less it was cut short.
+    /// True if `steps` is the most that one gang gets. With fewer, its search was cut short.
     [[nodiscard]] bool whole(std::int64_t steps) const noexcept {
         return steps >= limit_.per_gang || (steps > 0 && steps == limit_.per_cycle);
     }
 
 private:
-    /// With the question whether it could ever start.
+    /// Steps of a search for one gang and of the check whether it could ever start.
     [[nodiscard]] std::int64_t full_share() const noexcept {
         return std::min(saturating_add(limit_.per_gang, limit_.per_gang), limit_.per_cycle);
     }
 
     budget limit_;
     std::int64_t left_ = 0;
-    /// Per gang that waits for its search.
+    /// One entry per gang that was not reached.
     detail::sequence<std::uint64_t> since_;
-    /// Shares that are kept for those not reached since before `newest_`, and since then.
+    /// Number of shares reserved for gangs not reached since before `newest_`; `last_`: since
+    /// `newest_`.
     std::int64_t before_ = 0;
     std::int64_t last_ = 0;
     std::uint64_t newest_ = 0;

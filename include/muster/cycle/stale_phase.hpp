@@ -22,22 +22,22 @@ inline namespace v0_1 {
 
 namespace detail {
 
-/// The gang has members on nodes, and with all members that hold room it does not reach its minima.
-/// O(members).
+/// True if the gang has members on nodes, but all members that hold room together do not reach its
+/// minima. O(members).
 template<class Traits>
 [[nodiscard]] bool is_below_minima(const cluster_state<Traits>& cluster, gang_index which,
                                    hold_scratch& scratch) {
     const auto& group = cluster[which];
     if (!group.present || group.spec.fault != gang_fault::none)
         return false;
-    const bool stands = detail::any_of(group.members, [&](pod_index member) {
+    const bool has_nodes = detail::any_of(group.members, [&](pod_index member) {
         return cluster[member].charged_as() == allocation::allocated && cluster[member].charged();
     });
-    return stands && hold_level_of(cluster, which, scratch) != hold_level::minima;
+    return has_nodes && hold_level_of(cluster, which, scratch) != hold_level::minima;
 }
 
-/// Evicts what is left of gangs that have been below their minima for too long, unless a budget
-/// keeps a pod of theirs.
+/// Evicts the remaining members of gangs that have been below their minima for too long, unless a
+/// disruption budget protects one of these members.
 template<class Traits>
 class stale_phase {
 public:
@@ -45,8 +45,8 @@ public:
                 hold_scratch& scratch)
         : cluster_(&cluster), now_(now), rule_(&rule), scratch_(&scratch) {}
 
-    /// Notes which gangs are below their minima, before any gang is asked. `all`: looks at all
-    /// gangs, else at those that changed.
+    /// Records which gangs are below their minima. Call it before any gang is asked. Checks all
+    /// gangs (`all`) or only those that changed.
     void look(bool all) {
         if (all) {
             for (const gang_index which : cluster_->gang_order())
@@ -59,7 +59,8 @@ public:
             look(which);
     }
 
-    /// After all gangs were asked: calls `evicted(gang, pods)` for gangs whose time is over.
+    /// Evicts gangs whose grace time is over, and calls `evicted(gang, pods)` for each. Call it
+    /// after all gangs were asked.
     template<class Use>
     void run(const Use& evicted) {
         std::optional<std::int64_t> next;
@@ -77,7 +78,7 @@ public:
                 next = next ? std::min(*next, end) : end;
                 continue;
             }
-            // It is looked at again when something happens that may give a budget room.
+            // The gang is checked again when an event may allow more disruptions.
             if (!budgets_allow(which))
                 continue;
             cluster_->found_whole(which);

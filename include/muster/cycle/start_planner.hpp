@@ -26,26 +26,26 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// Plans where gangs that wait will start, and when, from the declared durations of what runs; and
-/// where one would start if it were enough that others go. All of it tentatively: what comes of it
-/// is the room to keep.
+/// Computes reservations for waiting gangs. `plan_start` plans when and where a gang will start,
+/// from the declared durations of running gangs. `plan_room` finds where a gang would start if
+/// other pods left. All placements are tentative; the result is the room to reserve.
 template<class Traits>
 class start_planner {
 public:
     static constexpr std::size_t width = Traits::width;
     using reservation_type = reservation<width>;
 
-    /// A new cycle: nothing is planned.
+    /// Starts a cycle, without plans.
     void begin() noexcept {
         planned_.clear();
         gathered_ = false;
     }
 
-    /// A start of the gang that delays none of those planned before, as early as a greedy placement
-    /// finds one; nothing when what declares no duration is in its way. The reservation keeps what
-    /// is free now as far as it will not come free by then.
-    /// O(pods · log pods) once in a cycle, and a placement for each of O(log times) times, or for
-    /// each time when others were planned before.
+    /// Plans the earliest start of the gang that greedy placement finds and that delays no start
+    /// planned before. Returns nullopt if pods without a declared duration are in the way. The
+    /// reservation covers what the gang needs of the room that is free now, beyond what will come
+    /// free until its start. O(pods · log pods) once per cycle, and one greedy placement for each
+    /// of O(log times) times, or for every time if other starts were planned before.
     [[nodiscard]] std::optional<reservation_type>
     plan_start(cluster_state<Traits>& cluster, gang_index which, std::int64_t now,
                plan<width>& journal, node_finder<Traits>& finder, placer<Traits>& placing) {
@@ -61,10 +61,10 @@ public:
         return made;
     }
 
-    /// Room for the gang on the nodes that have least on them, wherever they must be vacated first;
-    /// nothing when a greedy placement finds none on all nodes together. The reservation keeps all
-    /// that the gang needs there, though pods be in its way.
-    /// O(pods + nodes · log nodes), and a placement for each of O(log nodes) numbers of nodes.
+    /// Finds room for the gang on the least allocated nodes, as if their pods had left. Returns
+    /// nullopt if greedy placement finds no room even if all nodes are vacated. The reservation
+    /// covers all that the gang needs on these nodes, even where pods occupy it now. O(pods + nodes
+    /// · log nodes), and one greedy placement for each of O(log nodes) numbers of nodes.
     [[nodiscard]] std::optional<reservation_type> plan_room(cluster_state<Traits>& cluster,
                                                             gang_index which, plan<width>& journal,
                                                             node_finder<Traits>& finder,
@@ -88,9 +88,10 @@ public:
         return made;
     }
 
-    /// No planned start is before that time.
+    /// True if no planned start is before `time`.
     [[nodiscard]] bool all_after(std::int64_t time) const noexcept {
-        return detail::all_of(planned_, [&](const planned& each) { return each.start >= time; });
+        return detail::all_of(planned_,
+                              [&](const planned& earlier) { return earlier.start >= time; });
     }
     [[nodiscard]] bool any() const noexcept { return !planned_.empty(); }
 
@@ -105,7 +106,7 @@ private:
         std::int64_t start = 0;
         std::int64_t end = 0;
         std::vector<part> parts;
-        /// Per part: what is left of its node once the gang has started.
+        /// Per part: what is free on its node once the gang has started.
         sequence<resources<width>> rest;
     };
 
@@ -116,7 +117,7 @@ private:
         for (const gang_index gang : cluster.gang_order())
             for (const pod_index member : cluster[gang].members)
                 if (const auto end = cluster.ends(member); end && stays(cluster, member))
-                    // A pod that overruns may go at any time.
+                    // A pod that runs longer than declared may end at any time.
                     departures_.push_back({std::max(*end, now + 1), member});
         detail::stable_sort(departures_, {}, &departure::end);
         times_.clear();
@@ -124,7 +125,7 @@ private:
             if (at == 0 || departures_[at].end != departures_[at - 1].end)
                 times_.push_back(at);
     }
-    /// It takes room now and later, so that its going gives some back.
+    /// True if the pod holds room and is not leaving, so its end releases room.
     [[nodiscard]] static bool stays(const cluster_state<Traits>& cluster, pod_index which) {
         return cluster[which].charged() && cluster[which].charged_as() == allocation::allocated;
     }
@@ -157,8 +158,9 @@ private:
         return placing_->meet_minima();
     }
 
-    /// The least of `from`..`to` for which the gang fits once `prepare` has done so much, and is
-    /// then in the plan. More never fits less.
+    /// Returns the smallest count in `from`..`to` for which the gang fits after `prepare(count)`;
+    /// nullopt if there is none. Its placements are then in the plan. Precondition: if the gang
+    /// fits for a count, it fits for all larger counts.
     template<class Prepare>
     [[nodiscard]] std::optional<std::size_t> first_that_fits(std::size_t from, std::size_t to,
                                                              const Prepare& prepare) {
@@ -198,14 +200,15 @@ private:
         return *count == 0 ? now + 1 : departures_[times_[*count - 1]].end;
     }
 
-    /// What was planned before comes and goes too, so that every time is a case of its own.
+    /// Finds the start if other starts were planned before. Gangs planned before start and end as
+    /// well, so a later time may fit less and every time is tried.
     [[nodiscard]] std::optional<std::int64_t> find_next(std::int64_t now) {
         moments_.assign(1, now + 1);
         for (const std::size_t at : times_)
             moments_.push_back(departures_[at].end);
-        for (const planned& each : planned_)
-            if (each.end > now + 1 && each.end < never)
-                moments_.push_back(each.end);
+        for (const planned& earlier : planned_)
+            if (earlier.end > now + 1 && earlier.end < never)
+                moments_.push_back(earlier.end);
         detail::sort_short(moments_);
         moments_.erase(std::unique(moments_.begin(), moments_.end()), moments_.end());
         std::size_t gone = 0;
@@ -224,7 +227,7 @@ private:
         return std::nullopt;
     }
 
-    /// All that end at the given numbers of times are gone.
+    /// Vacates all pods that end at the times numbered [from, to).
     void vacate_until(std::size_t from, std::size_t to) {
         if (from == to)
             return;
@@ -233,18 +236,19 @@ private:
             vacate(departures_[at].pod);
     }
 
-    /// Takes what those planned before need of a gang that starts at that time.
+    /// Reserves in the journal what gangs planned before need while a gang that starts at `time`
+    /// runs.
     void respect_plans(std::int64_t time) {
         const std::int64_t end = end_of(time);
-        for (const planned& each : planned_) {
-            if (each.end <= time || end <= each.start)
+        for (const planned& earlier : planned_) {
+            if (earlier.end <= time || end <= earlier.start)
                 continue;
-            for (std::size_t at = 0; at < each.parts.size(); ++at) {
-                const part& of = each.parts[at];
-                resources<width> kept = of.amount;
-                if (each.start > time)
-                    kept = excess(journal_->accounts().free(of.node), each.rest[at]);
-                journal_->keep(of.node, kept);
+            for (std::size_t at = 0; at < earlier.parts.size(); ++at) {
+                const part& planned_part = earlier.parts[at];
+                resources<width> kept = planned_part.amount;
+                if (earlier.start > time)
+                    kept = excess(journal_->accounts().free(planned_part.node), earlier.rest[at]);
+                journal_->keep(planned_part.node, kept);
             }
         }
     }
@@ -254,11 +258,11 @@ private:
         return duration_ ? saturate(static_cast<int128>(start) + *duration_) : never;
     }
 
-    /// What the placements of the plan take of each node, in the order of nodes.
+    /// Returns what the placements of the plan use of each node, in the order of nodes.
     [[nodiscard]] std::vector<part> placed_parts() {
         std::vector<part> parts;
-        for (const placement& each : journal_->placements())
-            parts.push_back({each.node, cluster_->request(each.pod)});
+        for (const placement& placed : journal_->placements())
+            parts.push_back({placed.node, cluster_->request(placed.pod)});
         detail::stable_sort(parts, {}, &part::node);
         std::size_t left = 0;
         for (std::size_t at = 0; at < parts.size(); ++at) {
@@ -273,16 +277,16 @@ private:
 
     [[nodiscard]] reservation_type note_start(gang_index which, std::int64_t start) {
         planned mine{start, end_of(start), placed_parts(), {}};
-        for (const part& each : mine.parts)
-            mine.rest.push_back(journal_->accounts().free(each.node));
-        // Those that start later find less where this one will still be.
-        for (planned& each : planned_) {
-            if (each.start <= start || mine.end <= each.start)
+        for (const part& own_part : mine.parts)
+            mine.rest.push_back(journal_->accounts().free(own_part.node));
+        // Gangs that start later find less free on nodes where this gang still runs.
+        for (planned& later : planned_) {
+            if (later.start <= start || mine.end <= later.start)
                 continue;
-            for (std::size_t at = 0; at < each.parts.size(); ++at)
+            for (std::size_t at = 0; at < later.parts.size(); ++at)
                 for (const part& taken : mine.parts)
-                    if (taken.node == each.parts[at].node)
-                        each.rest[at] -= taken.amount;
+                    if (taken.node == later.parts[at].node)
+                        later.rest[at] -= taken.amount;
         }
         reservation_type made;
         made.owner = {which, (*cluster_)[which].generation};
@@ -292,7 +296,8 @@ private:
         return made;
     }
 
-    /// With everything as it is now: what must not be taken for the plan to hold.
+    /// Sets what other gangs must not use now for the plan to hold. Call it when the tentative
+    /// changes are undone.
     void settle_parts(reservation_type& made) {
         const planned& from = planned_.back();
         for (std::size_t at = 0; at < from.parts.size(); ++at) {
@@ -305,7 +310,8 @@ private:
             made.quota = excess(made.quota, cluster_->accounts().used(*made.queue));
     }
 
-    /// What the queue uses with the gang in it, for a plan; all that the gang asks, for a room.
+    /// Sets the quota to reserve. For a planned start: the use of the queue including the gang,
+    /// from which `settle_parts` subtracts the current use. Otherwise: all that the gang requests.
     void keep_quota(reservation_type& made) {
         const auto queue = (*cluster_)[made.owner.index].queue;
         if (!queue || !cluster_->accounts().headroom(queue_charge(*queue)).any())
@@ -315,13 +321,13 @@ private:
             made.quota = cluster_->accounts().used(*queue);
             return;
         }
-        for (const part& each : made.parts)
-            made.quota += each.amount;
+        for (const part& own_part : made.parts)
+            made.quota += own_part.amount;
     }
 
     // ---- by nodes ------------------------------------------------------------------------------
 
-    /// Nodes by what is taken of them, least first, with the pods on each.
+    /// Sorts the nodes by allocated amount, the least first, and lists the pods on each.
     void order_nodes(const cluster_state<Traits>& cluster) {
         const auto weights = weigh(cluster.accounts(), cluster.pods_kind());
         order_ = cluster.node_order();
@@ -359,15 +365,15 @@ private:
     sequence<planned> planned_;
 
     bool gathered_ = false;
-    /// By end; and where each new end begins.
+    /// Sorted by end; `times_`: index of the first departure of each distinct end.
     sequence<departure> departures_;
     detail::sequence<std::size_t> times_;
     detail::sequence<std::int64_t> moments_;
 
     std::vector<node_index> order_;
-    /// Per node: its place in that order.
+    /// Per node: its position in `order_`.
     detail::sequence<std::size_t> rank_;
-    /// The pods on the nodes in that order, and where each node's begin.
+    /// The pods in the order of their nodes; `first_of_`: index of the first pod of each node.
     std::vector<pod_index> placed_pods_;
     detail::sequence<std::size_t> first_of_;
 };
