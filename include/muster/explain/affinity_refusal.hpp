@@ -18,33 +18,33 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// A member that finds no node, and which term between pods keeps it off each.
+/// A member that finds no node, and for each node the pod term that excludes the node.
 struct affinity_refusal {
     struct place {
         node_index node;
         affinity_violation why = affinity_violation::none;
-        /// The label key that the term goes by.
+        /// The topology label of the term.
         std::string topology;
     };
 
     pod_index pod;
-    /// Of `gang_members`.
+    /// Index of the member's class in `gang_members`.
     std::size_t member_class = 0;
-    /// Present nodes in the order of their keys; those that no term keeps it off among them.
+    /// All present nodes in the order of keys, including those that no term excludes.
     detail::sequence<place> nodes;
 };
 
-/// True when terms between pods may keep waiting members of the gang off nodes.
+/// True if pod terms may exclude nodes for waiting members of the gang.
 template<class Traits>
 [[nodiscard]] bool terms_bear_on(const cluster_state<Traits>& cluster,
                                  const gang_members<Traits::width>& members) {
     return detail::affinity_effect_on(cluster, members) == detail::affinity_effect::required;
 }
 
-/// The first member, in the order of turns, that finds no node once those before it are placed, as
-/// for a gang without a minimum; they stay in `into`, which must be a plan on a copy of the state's
-/// accounts. Nothing when all find one. With `by_terms` members that no term keeps off any node are
-/// passed over.
+/// Places members in the order of turns, as for a gang without a minimum, and returns the first
+/// member that finds no node; nullopt if all find one. With `by_terms`, passes over members for
+/// which no term excludes a node. The members placed before stay in `into`. Precondition: `into` is
+/// a plan on a copy of the state's accounts.
 template<class Traits>
 [[nodiscard]] std::optional<affinity_refusal>
 first_refusal(const cluster_state<Traits>& cluster, const gang_members<Traits::width>& members,

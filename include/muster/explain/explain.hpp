@@ -16,41 +16,42 @@ namespace muster {
 inline namespace v0_1 {
 
 struct explain_options {
-    /// Search steps for each question that is asked on the way.
+    /// Step limit of each search.
     std::int64_t steps = std::int64_t{1} << 18;
-    /// The kinds' names, by whose order kinds are listed; by column without.
+    /// Names of kinds; reasons list kinds in the order of names. Null: in the order of columns.
     const kind_table* kinds = nullptr;
-    /// The cluster that is asked about. By default the one of the last answer: the empty one for
-    /// `never`, else what is free now.
+    /// The cluster to check against (default: that of the last answer, i.e. the empty cluster for
+    /// `never`, otherwise what is free now).
     std::optional<certificate_scope> scope{};
-    /// In clusters of at least so many nodes, nodes that are alike are looked at as groups. That is
-    /// faster, and answers more questions within the same steps.
+    /// In clusters of at least this many nodes, nodes that are alike are checked as groups. That is
+    /// faster, and decides more within the same steps.
     std::size_t group_from = 32;
 };
 
 namespace detail {
 
-/// What stops the gang, on the present state: empty for one that fits, whatever it was answered.
+/// Returns what stops the gang in the current state. Empty for a gang that fits, whatever its last
+/// answer is.
 template<class Traits>
 [[nodiscard]] std::vector<reason> what_stops(const cluster_state<Traits>& cluster, gang_index which,
                                              const explain_options& options);
 
-/// The reason of a gang that nothing stops, and that waits nevertheless.
+/// Adds `reason_code::fits_by_now` if nothing stops the gang, but its last answer is that it waits.
 template<class Traits>
 void add_answered_too_early(const cluster_state<Traits>& cluster, gang_index which,
                             std::vector<reason>& found);
 
 } // namespace detail
 
-/// Why a gang does not start, on the present state: never empty for a gang that waits, in a fixed
-/// order (blocking, blocking together, contributing; each by `reason_code`, kinds by name). Empty
-/// for a gang that fits, unless it waits nevertheless. Not part of a decision: it is made on
-/// demand. If volumes of members are not ready, that comes first, and then what would block the
-/// gang if they were, as far as that is proven.
+/// Returns why a gang does not start in the current state. Never empty for a gang that waits; empty
+/// for a gang that fits, unless its last answer is that it waits. The order is fixed: blocking,
+/// blocking together, contributing; within these by `reason_code`, kinds by name. If volumes of
+/// members are not ready, that comes first, followed by what would block the gang if they were
+/// ready, as far as that is proven. Cycles do not compute reasons.
 ///
-/// Cost: O(nodes) once, to group nodes that are alike for the gang; then, for every constraint that
-/// the gang has, and as many again for those that block only together, O(groups) where bounds
-/// decide, else a fit search.
+/// Cost: O(nodes) once, to group nodes that are alike for the gang. Then, for every constraint of
+/// the gang, and once more for every constraint that blocks only together with others: O(groups) if
+/// bounds decide, otherwise a fit search.
 template<class Traits>
 [[nodiscard]] std::vector<reason> explain(const cluster_state<Traits>& cluster, gang_index which,
                                           const explain_options& options = {});

@@ -51,8 +51,9 @@ public:
             alike_.emplace(cluster, members, scope);
         std::vector<kind_id> kinds;
         for (std::size_t column = 0; column < width; ++column)
-            if (detail::any_of(members.classes,
-                               [&](const auto& each) { return each.request[column] > 0; }))
+            if (detail::any_of(members.classes, [&](const auto& waiting_class) {
+                    return waiting_class.request[column] > 0;
+                }))
                 kinds.push_back(kind_id{column});
         if (options.kinds)
             detail::sort_short(kinds, {}, [&](kind_id kind) { return options.kinds->name(kind); });
@@ -68,8 +69,8 @@ public:
             if (members.topology[at].required)
                 listed_.push_back({reason_code::topology_fragmented, {}, at});
         listed_.push_back({reason_code::host_port_taken, {}, 0});
-        if (detail::any_of(members.classes, [&](const auto& each) {
-                return !cluster.constraint_sets()[each.where].value.volumes.empty();
+        if (detail::any_of(members.classes, [&](const auto& waiting_class) {
+                return !cluster.constraint_sets()[waiting_class.where].value.volumes.empty();
             }))
             listed_.push_back({reason_code::volume_out_of_reach, {}, 0});
         count_needed();
@@ -83,8 +84,8 @@ public:
         if (detail::any_of(cluster_->node_order(),
                            [&](node_index node) { return (*cluster_)[node].present; }))
             return found;
-        const auto is_about_nodes = [](const reason& each) {
-            return each.code != reason_code::quota_exceeded;
+        const auto is_about_nodes = [](const reason& candidate) {
+            return candidate.code != reason_code::quota_exceeded;
         };
         if (const auto first = detail::find_if(found, is_about_nodes); first != found.end())
             found.erase(std::remove_if(first + 1, found.end(), is_about_nodes), found.end());
@@ -170,7 +171,7 @@ private:
         return search.run(pose(*cluster_, *members_, scope_, force), steps);
     }
 
-    /// Decides by bounds on groups of nodes that are alike: absent if they do not tell.
+    /// Decides by bounds on groups of nodes that are alike; nullopt if the bounds do not decide.
     [[nodiscard]] std::optional<fit_outcome>
     decide_by_groups(const constraints_in_force& force) const {
         pose_grouped(force, {});
@@ -187,7 +188,7 @@ private:
             if (steps >= 0 && most < needed_[vertex])
                 return fit_outcome::impossible;
         }
-        const bool apart = detail::any_of(problem_.of.apart, [](char each) { return each; });
+        const bool apart = detail::any_of(problem_.of.apart, [](char flag) { return flag; });
         if (!apart && fits_greedily(problem_))
             return fit_outcome::fits;
         return std::nullopt;
@@ -212,37 +213,39 @@ private:
         made.roles = shortages(force, false);
         if (what.code != reason_code::topology_fragmented)
             return made;
-        const topology_requirement& of = members_->topology[what.together];
-        made.together = vertex_index{of.vertex};
-        made.spans_domains =
-            scope_ == certificate_scope::free_now && of.held && of.shared <= *of.required;
-        made.shares_volume = of.of_volume;
-        if (of.of_volume)
-            list_domains(of, made);
+        const topology_requirement& requirement = members_->topology[what.together];
+        made.together = vertex_index{requirement.vertex};
+        made.spans_domains = scope_ == certificate_scope::free_now && requirement.held &&
+                             requirement.shared <= *requirement.required;
+        made.shares_volume = requirement.of_volume;
+        if (requirement.of_volume)
+            list_domains(requirement, made);
         return made;
     }
 
     /// Lists the domains in which the shared volume may be, with the room of each domain.
-    void list_domains(const topology_requirement& of, reason& made) const {
-        const topology_domains& domains = cluster_->topologies()[of.within];
-        made.topology = domains.value().levels[*of.required];
-        for (const auto& [path, domain] : domains.of_level(*of.required)) {
-            if (!has_volume(domains[domain].nodes, of.vertex))
+    void list_domains(const topology_requirement& requirement, reason& made) const {
+        const topology_domains& domains = cluster_->topologies()[requirement.within];
+        made.topology = domains.value().levels[*requirement.required];
+        for (const auto& [path, domain] : domains.of_level(*requirement.required)) {
+            if (!has_volume(domains[domain].nodes, requirement.vertex))
                 continue;
-            std::vector<vertex_domain> among{{of.vertex, of.within, domain}};
+            std::vector<vertex_domain> among{{requirement.vertex, requirement.within, domain}};
             domain_room& room = made.domains.emplace_back();
             room.name = path.back();
-            room.possible = room_within_topology({}, of.vertex, 0, among);
+            room.possible = room_within_topology({}, requirement.vertex, 0, among);
             constraints_in_force force;
             force.resources = force.quotas = 0;
-            if (room_within_topology(force, of.vertex, 0, among) < needed_[of.vertex])
+            if (room_within_topology(force, requirement.vertex, 0, among) <
+                needed_[requirement.vertex])
                 continue;
-            for (const named_constraint& each : listed_) {
-                if (each.code != reason_code::insufficient_resource)
+            for (const named_constraint& constraint : listed_) {
+                if (constraint.code != reason_code::insufficient_resource)
                     continue;
-                force.resources = std::uint64_t{1} << each.kind->value();
-                if (room_within_topology(force, of.vertex, 0, among) < needed_[of.vertex])
-                    room.short_of.push_back(*each.kind);
+                force.resources = std::uint64_t{1} << constraint.kind->value();
+                if (room_within_topology(force, requirement.vertex, 0, among) <
+                    needed_[requirement.vertex])
+                    room.short_of.push_back(*constraint.kind);
             }
         }
     }
@@ -250,9 +253,9 @@ private:
     /// True if some node can use the volumes of some waiting member of the vertex at present.
     [[nodiscard]] bool has_volume(const std::vector<node_index>& nodes, std::size_t vertex) const {
         constexpr unsigned out_of_reach = node_filter_volume | node_filter_unbound_volume;
-        return detail::any_of(members_->classes, [&](const auto& each) {
-            const auto& where = cluster_->constraint_sets()[each.where];
-            return is_below(*members_->tree, each.role.value(), vertex) &&
+        return detail::any_of(members_->classes, [&](const auto& waiting_class) {
+            const auto& where = cluster_->constraint_sets()[waiting_class.where];
+            return is_below(*members_->tree, waiting_class.role.value(), vertex) &&
                    detail::any_of(nodes, [&](node_index node) {
                        return (where.failed_filters[node.value()] & out_of_reach) == 0;
                    });
@@ -267,10 +270,10 @@ private:
         detail::sequence<std::size_t> roles;
         detail::sequence<int128> costs;
         detail::sequence<std::int64_t> waiting;
-        for (const auto& each : members_->classes) {
-            roles.push_back(each.role.value());
-            costs.push_back(each.request[*what.kind]);
-            waiting.push_back(each.waiting());
+        for (const auto& waiting_class : members_->classes) {
+            roles.push_back(waiting_class.role.value());
+            costs.push_back(waiting_class.request[*what.kind]);
+            waiting.push_back(waiting_class.waiting());
         }
         const choice_finder choices(*members_->tree, members_->holding, std::move(roles));
         const detail::sequence<std::int64_t> none(waiting.size(), 0);
@@ -299,16 +302,16 @@ private:
         const reason tightest_ceiling = std::move(found.back());
         found.pop_back();
         const std::size_t before = found.size();
-        for (const auto& each : cluster_->accounts().queues().ceilings(
+        for (const auto& ceiling : cluster_->accounts().queues().ceilings(
                  *members_->queue, *tightest_ceiling.resource, counted_in(scope_))) {
-            if (each.left >= tightest_ceiling.amount_needed)
+            if (ceiling.left >= tightest_ceiling.amount_needed)
                 continue;
             found.push_back(tightest_ceiling);
             reason& made = found.back();
-            made.queue = each.at;
-            made.non_preemptible = each.non_preemptible;
-            made.amount_left = each.left;
-            quota_left_ = each.left;
+            made.queue = ceiling.at;
+            made.non_preemptible = ceiling.non_preemptible;
+            made.amount_left = ceiling.left;
+            quota_left_ = ceiling.left;
             made.roles = shortages(alone, false);
         }
         quota_left_.reset();
@@ -338,15 +341,15 @@ private:
                                                     std::vector<vertex_domain>& among) const {
         const gang_tree& tree = *members_->tree;
         for (; from < members_->topology.size(); ++from) {
-            const topology_requirement& of = members_->topology[from];
-            if (!of.required || !is_below(tree, vertex, of.vertex) ||
+            const topology_requirement& requirement = members_->topology[from];
+            if (!requirement.required || !is_below(tree, vertex, requirement.vertex) ||
                 (force.topologies >> std::min<std::size_t>(from, 63) & 1U) == 0)
                 continue;
             std::int64_t most = 0;
-            for (const auto& way :
-                 candidate_domains(*cluster_, tree, of, *of.required,
+            for (const auto& domain :
+                 candidate_domains(*cluster_, tree, requirement, *requirement.required,
                                    scope_ == certificate_scope::free_now, among)) {
-                among.push_back({of.vertex, of.within, way});
+                among.push_back({requirement.vertex, requirement.within, domain});
                 most = std::max(most, room_within_topology(force, vertex, from + 1, among));
                 among.pop_back();
             }
@@ -357,15 +360,15 @@ private:
         return room(vertex, steps).possible;
     }
 
-    /// Members for which there is room: a number that surely have, and a bound.
+    /// Number of members for which there is room: `possible` is certain, `most` is an upper bound.
     struct room_for {
         std::int64_t possible = 0;
         std::int64_t most = 0;
     };
 
     /// Returns the number of waiting members below the vertex that nodes and quotas have room for,
-    /// without other waiting members, in the problem that was posed. `most` is no bound if the
-    /// steps end.
+    /// without other waiting members, in the problem posed last. If the steps are used up, `most`
+    /// is not an upper bound.
     [[nodiscard]] room_for room(std::size_t vertex, std::int64_t& steps) const {
         const fit_problem<width>& problem = problem_.of;
         const std::size_t classes = problem.members.size();
@@ -398,7 +401,7 @@ private:
         }
         room_for found;
         found.possible = found.most = std::min(waiting, saturate(sum));
-        // A class of a subgroup counts for at most the members that it has.
+        // Each class of a subgroup counts for at most the members that it has.
         if (!problem.tree->is_leaf(vertex)) {
             found.possible = 0;
             for (std::size_t at = 0; at < classes; ++at)
@@ -431,9 +434,9 @@ private:
     certificate_scope scope_;
     std::vector<named_constraint> listed_;
     std::optional<alike_nodes<Traits>> alike_;
-    /// Of the last question.
+    /// The problem posed last.
     mutable grouped_problem<width> problem_;
-    /// The constraints in `problem_`, if it confines no member to domains.
+    /// The constraints in `problem_`; absent if it confines members to domains.
     mutable std::optional<constraints_in_force> posed_;
     /// Per vertex: members at or below it that have nodes, and how many more members the vertex
     /// needs to meet its own minimum.
@@ -443,8 +446,8 @@ private:
     std::optional<std::int64_t> quota_left_;
 };
 
-/// Adds to a reason about volumes the reasons for which the members would fit no nodes if all of
-/// their volumes were ready. Adds none without a proof.
+/// Adds to a reason about volumes the reasons why the members would not fit if all their volumes
+/// were ready. Adds none without a proof.
 template<class Traits>
 void add_beside_volumes(const cluster_state<Traits>& cluster,
                         const gang_members<Traits::width>& if_ready, const explain_options& options,
@@ -453,8 +456,8 @@ void add_beside_volumes(const cluster_state<Traits>& cluster,
     if (others.empty() || detail::any_of(others, &reason::not_minimal))
         return;
     if (scope == certificate_scope::free_now)
-        for (reason& each : term_reason_finder(cluster, if_ready).find_contributing())
-            others.push_back(std::move(each));
+        for (reason& contributing : term_reason_finder(cluster, if_ready).find_contributing())
+            others.push_back(std::move(contributing));
     found.insert(found.end(), std::make_move_iterator(others.begin()),
                  std::make_move_iterator(others.end()));
 }
@@ -482,8 +485,8 @@ std::vector<reason> what_stops(const cluster_state<Traits>& cluster, gang_index 
     reason_finder<Traits> finder(cluster, members, options, scope);
     std::vector<reason> found = finder.find();
     if (!found.empty() && scope == certificate_scope::free_now)
-        for (reason& each : term_reason_finder(cluster, members).find_contributing())
-            found.push_back(std::move(each));
+        for (reason& contributing : term_reason_finder(cluster, members).find_contributing())
+            found.push_back(std::move(contributing));
     // Terms between members that prove `never` block the gang now as well.
     if (found.empty() && (never || scope == certificate_scope::free_now)) {
         found = term_reason_finder(cluster, members).find();

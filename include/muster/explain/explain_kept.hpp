@@ -32,10 +32,10 @@ public:
             keep(at, true);
     }
 
-    /// Why a gang does not start: what would stop it even if nothing were kept for others; and if
-    /// that is nothing, `room_reserved` with the owners of reservations that stop it together, none
-    /// of them without need. Cost: `explain`, and once more for every reservation in the latter
-    /// case.
+    /// Returns why a gang does not start: what stops it even without reservations. If that is
+    /// nothing: `room_reserved`, with the owners of a minimal set of reservations that together
+    /// stop it. Costs as much as `explain` and, in the latter case, once more for every
+    /// reservation.
     [[nodiscard]] std::vector<reason> explain(gang_index which,
                                               const explain_options& options = {}) {
         std::vector<reason> found = detail::what_stops(*cluster_, which, options);

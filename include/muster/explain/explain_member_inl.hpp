@@ -39,18 +39,18 @@ template<std::size_t Width>
     lone.holding = {0};
     lone.alive = {1};
     lone.unsupported = {0};
-    for (const auto& each : members.classes) {
-        if (detail::find(members.of(each), pod) == members.of(each).end())
+    for (const auto& waiting_class : members.classes) {
+        if (detail::find(members.of(waiting_class), pod) == members.of(waiting_class).end())
             continue;
-        lone.classes.push_back(each);
+        lone.classes.push_back(waiting_class);
         lone.classes.front().role = vertex_index{0};
         lone.classes.front().first = 0;
         lone.classes.front().count = 1;
-        for (topology_requirement of : members.topology) {
-            if (!is_below(*members.tree, each.role.value(), of.vertex))
+        for (topology_requirement requirement : members.topology) {
+            if (!is_below(*members.tree, waiting_class.role.value(), requirement.vertex))
                 continue;
-            of.vertex = 0;
-            lone.topology.push_back(of);
+            requirement.vertex = 0;
+            lone.topology.push_back(requirement);
         }
         return lone;
     }
@@ -87,16 +87,18 @@ std::vector<reason> explain_member(const cluster_state<Traits>& cluster, pod_ind
     } else {
         found = detail::reason_finder<Traits>(cluster, *lone, options, scope).find();
         detail::term_reason_finder<Traits> by_terms(cluster, *lone);
-        for (reason& each : found.empty() ? by_terms.find() : by_terms.find_contributing())
-            found.push_back(std::move(each));
+        for (reason& blocking : found.empty() ? by_terms.find() : by_terms.find_contributing())
+            found.push_back(std::move(blocking));
     }
-    // The numbers are those of the pod. The constraint is the gang's that the pod is bound by.
-    const auto required = detail::find_if(members.topology, [&](const topology_requirement& of) {
-        return of.required && is_below(*members.tree, cluster[pod].role.value(), of.vertex);
-    });
-    for (reason& each : found)
-        if (each.together && required != members.topology.end())
-            each.together = vertex_index{required->vertex};
+    // Amounts refer to the pod alone, but `together` names the gang's vertex with the constraint.
+    const auto required =
+        detail::find_if(members.topology, [&](const topology_requirement& requirement) {
+            return requirement.required &&
+                   is_below(*members.tree, cluster[pod].role.value(), requirement.vertex);
+        });
+    for (reason& reported : found)
+        if (reported.together && required != members.topology.end())
+            reported.together = vertex_index{required->vertex};
     return found.empty() ? only(reason_code::fits_by_now) : found;
 }
 

@@ -44,9 +44,9 @@ public:
         for (std::size_t at = vertex + 1; at < tree.size(); ++at)
             if (const auto parent = copies[tree[at].parent])
                 copy(at, part_.add(*parent, tree[at].min_member));
-        for (const auto& each : members.classes)
-            if (const auto role = copies[each.role.value()])
-                add(role->value(), each.waiting());
+        for (const auto& waiting_class : members.classes)
+            if (const auto role = copies[waiting_class.role.value()])
+                add(role->value(), waiting_class.waiting());
     }
 
     /// Returns the smallest number of waiting members that meets the minima. If the waiting members
@@ -81,7 +81,7 @@ private:
     /// A copy of the subtree at the vertex.
     gang_tree part_;
     detail::sequence<std::int64_t> holding_;
-    /// Per class: its leaf, and how many of its members wait.
+    /// Per class: its leaf, and the number of its waiting members.
     detail::sequence<std::size_t> roles_;
     detail::sequence<std::int64_t> waiting_;
 };

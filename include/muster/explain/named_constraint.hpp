@@ -19,7 +19,7 @@ namespace detail {
 struct named_constraint {
     reason_code code = reason_code::insufficient_resource;
     std::optional<kind_id> kind;
-    /// Index into `gang_members::together`.
+    /// Index into `gang_members::topology`.
     std::size_t together = 0;
 
     void set(constraints_in_force& force, bool on) const noexcept {

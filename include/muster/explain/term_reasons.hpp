@@ -34,7 +34,7 @@ struct most_allocated_first {
     }
 };
 
-/// Says which terms between pods stop a gang's members.
+/// Finds the pod terms that stop a gang's members.
 template<class Traits>
 class term_reason_finder {
     static constexpr std::size_t width = Traits::width;
@@ -43,9 +43,11 @@ public:
     term_reason_finder(const cluster_state<Traits>& cluster, const gang_members<width>& members)
         : cluster_(&cluster), members_(&members), accounts_(cluster.accounts()), into_(accounts_) {}
 
-    /// Of the first member that finds no node, with the nodes that would do otherwise; where terms
-    /// stop it nowhere, of the first that they do. They are marked as not minimal: that no order
-    /// was found, or the proof for the whole gang, is all that supports them.
+    /// Returns the terms that stop the first member that finds no node: the terms that exclude
+    /// nodes with room for it or, if there are none, that exclude any nodes. If no term excludes a
+    /// node for this member, returns the terms that stop the first member with such a term; if
+    /// there is no such member, all terms. The reasons are marked as not minimal: they are only
+    /// supported by the fact that no placement order was found, or by the proof for the whole gang.
     [[nodiscard]] std::vector<reason> find() {
         if (!terms_bear_on(*cluster_, *members_))
             return {};
@@ -56,7 +58,7 @@ public:
         if (stopped_.empty())
             count(*refused, false);
         if (stopped_.empty()) {
-            // Others than those that want for room.
+            // This member only lacks room, so look for one that a term stops.
             into_.rollback({});
             auto other = first_refusal(*cluster_, *members_, into_, most_allocated_first{}, true);
             if (other)
@@ -69,8 +71,8 @@ public:
                                                      : reason_kind::blocking);
     }
 
-    /// Beside other reasons: those by which the first member that finds no node misses nodes that
-    /// have room for it.
+    /// Returns, to be added to other reasons, the terms that exclude nodes with room for the first
+    /// member that finds no node.
     [[nodiscard]] std::vector<reason> find_contributing() {
         if (!terms_bear_on(*cluster_, *members_))
             return {};
@@ -79,9 +81,9 @@ public:
             return {};
         count(*refused, true);
         std::vector<reason> found = made_of(*refused, reason_kind::contributing);
-        // The requirement of the vertex whose members share the volume has its own reason.
-        std::erase_if(found, [&](const reason& each) {
-            return each.shares_volume &&
+        // If members of a vertex must share a domain because of a volume, that has its own reason.
+        std::erase_if(found, [&](const reason& contributing) {
+            return contributing.shares_volume &&
                    detail::any_of(members_->topology, &topology_requirement::of_volume);
         });
         return found;
@@ -91,16 +93,16 @@ private:
     [[nodiscard]] std::vector<reason> made_of(const affinity_refusal& refused, reason_kind kind) {
         std::vector<reason> found;
         const vertex_index role = members_->classes[refused.member_class].role;
-        for (const stopping_term& each : stopped_) {
+        for (const stopping_term& term : stopped_) {
             reason made;
-            made.code = each.code;
+            made.code = term.code;
             made.kind = kind;
             made.not_minimal = true;
-            made.topology = each.topology;
+            made.topology = term.topology;
             made.shares_volume = made.code == reason_code::affinity_unmet &&
                                  only_volumes_seek(refused.member_class, made.topology);
-            made.nodes = each.nodes;
-            made.unlabelled = each.unlabelled;
+            made.nodes = term.nodes;
+            made.unlabelled = term.unlabelled;
             const std::int64_t needed =
                 (*members_->tree)[role].min_member - members_->holding[role.value()];
             const auto placed = detail::count_if(into_.placements(), [&](const placement& one) {
@@ -113,8 +115,8 @@ private:
         return found;
     }
 
-    /// True if every required affinity of the class by that label is for a volume that its pods
-    /// share.
+    /// True if every required affinity of the class with that topology label is for a volume that
+    /// its pods share.
     [[nodiscard]] bool only_volumes_seek(std::size_t of_class, const std::string& label) const {
         const auto& where = cluster_->constraint_sets()[members_->classes[of_class].where].value;
         return where.pods && detail::all_of(where.pods->affinity, [&](const auto& term) {
@@ -123,39 +125,39 @@ private:
     }
 
     void count(const affinity_refusal& refused, bool with_room) {
-        const auto& of = members_->classes[refused.member_class];
-        const auto query = query_for(*cluster_, of.shape, members_->queue_nodes);
-        for (const affinity_refusal::place& each : refused.nodes) {
-            if (each.why == affinity_violation::none ||
-                (with_room && room_on(into_.accounts(), query, each.node, 1) == 0))
+        const auto& refused_class = members_->classes[refused.member_class];
+        const auto query = query_for(*cluster_, refused_class.shape, members_->queue_nodes);
+        for (const affinity_refusal::place& place : refused.nodes) {
+            if (place.why == affinity_violation::none ||
+                (with_room && room_on(into_.accounts(), query, place.node, 1) == 0))
                 continue;
             const reason_code code =
-                each.why == affinity_violation::affinity        ? reason_code::affinity_unmet
-                : each.why == affinity_violation::anti_affinity ? reason_code::anti_affinity_met
-                : each.why == affinity_violation::existing_anti_affinity
+                place.why == affinity_violation::affinity        ? reason_code::affinity_unmet
+                : place.why == affinity_violation::anti_affinity ? reason_code::anti_affinity_met
+                : place.why == affinity_violation::existing_anti_affinity
                     ? reason_code::kept_off_by_others
                     : reason_code::spread_uneven;
-            stopping_term& stops = stopped(code, each.topology);
+            stopping_term& stops = stopped(code, place.topology);
             ++stops.nodes;
-            stops.unlabelled += each.why == affinity_violation::spread_label ? 1 : 0;
+            stops.unlabelled += place.why == affinity_violation::spread_label ? 1 : 0;
         }
     }
 
     /// Counts all terms, because they stop the gang only together with missing room: the terms of
-    /// its members, and the terms of running pods that keep the members off.
+    /// its members, and the anti-affinity of running pods against the members.
     void count_all_terms() {
         const pod_population& population = cluster_->population();
         for (const pod_index member : members_->pods) {
             const pod_record& record = (*cluster_)[member];
-            const identity_index who =
+            const identity_index identity =
                 population.identity_of(record.labels, (*cluster_)[record.gang].tenant);
-            population.for_each_selector(who, [&](selector_index which) {
+            population.for_each_selector(identity, [&](selector_index which) {
                 for (const constraint_index where : population.carriers(which))
                     count_repelling(*population.terms(where), which);
             });
         }
-        for (const auto& each : members_->classes) {
-            const auto& terms = cluster_->constraint_sets()[each.where].value.pods;
+        for (const auto& waiting_class : members_->classes) {
+            const auto& terms = cluster_->constraint_sets()[waiting_class.where].value.pods;
             if (!terms)
                 continue;
             for (const affinity_term& term : terms->affinity)
@@ -178,7 +180,8 @@ private:
                             cluster_->topologies()[term.topology].value().levels.front()));
     }
 
-    /// A term that stops members on so many nodes, of which some lack the label of the term.
+    /// A term, the number of nodes that it excludes, and how many of these lack the label of the
+    /// term.
     struct stopping_term {
         reason_code code{};
         std::string topology;
@@ -186,7 +189,7 @@ private:
         std::int64_t unlabelled = 0;
     };
 
-    /// Returns the entry of a term, which it adds if there is none.
+    /// Returns the entry of a term; adds it if there is none.
     [[nodiscard]] stopping_term& stopped(reason_code code, const std::string& topology) {
         auto at = stopped_.begin();
         while (at != stopped_.end() &&
@@ -201,7 +204,7 @@ private:
     const gang_members<width>* members_;
     ledger<width> accounts_;
     plan<width> into_;
-    /// In the order of reasons, then of labels.
+    /// In the order of reason codes, then of labels.
     sequence<stopping_term> stopped_;
 };
 
