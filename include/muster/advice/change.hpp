@@ -19,17 +19,17 @@
 namespace muster {
 inline namespace v0_1 {
 
-// Changes to a cluster that may let a gang start. Indexes are those of the state that they were
-// found for, and hold in copies of it.
+// Changes to a cluster that may let a gang start. Indices refer to the state for which the changes
+// were found, and are valid in copies of that state.
 
-/// These pods are gone from their nodes.
+/// Removes these pods from their nodes.
 struct free_pods {
     std::vector<pod_index> pods;
 
     [[nodiscard]] friend bool operator==(const free_pods&, const free_pods&) = default;
 };
-/// That many nodes more like that one, neither cordoned nor ill, with these labels in place of its
-/// own.
+/// Adds `count` copies of the node `like`, without its cordon and its condition taints. `labels`
+/// are added to the labels of the copies and replace those with the same keys.
 struct add_nodes {
     node_index like;
     std::int64_t count = 0;
@@ -37,7 +37,7 @@ struct add_nodes {
 
     [[nodiscard]] friend bool operator==(const add_nodes&, const add_nodes&) = default;
 };
-/// The nodes take pods again.
+/// Uncordons the nodes.
 struct uncordon_nodes {
     std::vector<node_index> nodes;
 
@@ -53,47 +53,49 @@ struct raise_quota {
 
     [[nodiscard]] friend bool operator==(const raise_quota&, const raise_quota&) = default;
 };
-/// The queue takes new gangs.
+/// Opens the queue for new gangs.
 struct open_queue {
     queue_index queue;
 
     [[nodiscard]] friend bool operator==(const open_queue&, const open_queue&) = default;
 };
-/// The gang's members tolerate the taint.
+/// Adds a toleration of the taint to the gang's waiting members.
 struct tolerate_taint {
     taint what;
 
     [[nodiscard]] friend bool operator==(const tolerate_taint&, const tolerate_taint&) = default;
 };
-/// The node selectors of the gang's members no longer ask for the label.
+/// Removes requirements on the label from the node selectors of the gang's waiting members.
 struct drop_label {
     std::string key;
 
     [[nodiscard]] friend bool operator==(const drop_label&, const drop_label&) = default;
 };
-/// The gang's members have no required node affinity.
+/// Removes the required node affinity of the gang's waiting members.
 struct drop_affinity {
     [[nodiscard]] friend bool operator==(const drop_affinity&, const drop_affinity&) = default;
 };
-/// Pod affinity, anti-affinity and spread of the gang's members.
+/// Kinds of pod terms: affinity, anti-affinity and topology spread.
 enum class pod_term_kind : std::uint8_t { affinity, anti_affinity, spread };
-/// The gang's members have no required terms of that kind.
+/// Removes the required terms of that kind from the gang's waiting members, except terms that stand
+/// for a shared volume.
 struct drop_pod_terms {
     pod_term_kind which = pod_term_kind::affinity;
 
     [[nodiscard]] friend bool operator==(const drop_pod_terms&, const drop_pod_terms&) = default;
 };
-/// The members of the gang, or of a role or subgroup of it, need not share a domain.
+/// Removes the requirement that the members of the gang, or of a role or subgroup of it, share a
+/// domain.
 struct drop_domain {
     vertex_index at;
 
     [[nodiscard]] friend bool operator==(const drop_domain&, const drop_domain&) = default;
 };
-/// Makes the volumes of the gang's members usable, except those that are `volume_unusable`.
+/// Makes the volumes of the gang's waiting members ready, except those that are `volume_unusable`.
 struct ready_volumes {
     [[nodiscard]] friend bool operator==(const ready_volumes&, const ready_volumes&) = default;
 };
-/// The minimum of the gang, or of a role or subgroup of it.
+/// Lowers the minimum of the gang, or of a role or subgroup of it, to `to`.
 struct lower_minimum {
     vertex_index at;
     std::int64_t to = 0;
@@ -105,15 +107,16 @@ using change = std::variant<free_pods, add_nodes, uncordon_nodes, raise_quota, o
                             tolerate_taint, drop_label, drop_affinity, drop_pod_terms, drop_domain,
                             ready_volumes, lower_minimum>;
 
-/// Changes that are made together.
+/// Changes that are applied together.
 using remedy = std::vector<change>;
 
-/// Names a node that is added: the key of the one that it is like, `-added-` and a number. For
-/// traits whose node keys are strings; others bring a namer of their own, which gets the number of
-/// the try, from 1, and gives the same key for the same number. A namer may also have
-/// `prepare(node&, like)`, which changes the copy of the node with key `like`, e.g. takes away what
-/// only the original has, and `can_copy(const node&)`, which returns false for nodes of which
-/// what_helps() is to propose no copies.
+/// Returns the key of a copy of a node: the key of the original, `-added-` and a number. For traits
+/// whose node keys are strings. For other traits, write a namer that gets the number of the try,
+/// from 1, and returns the same key for the same number.
+///
+/// A namer may also have `prepare(node&, like)`, which adjusts the copy of the node with key
+/// `like`, e.g. removes what only the original has; and `can_copy(const node&)`, which returns
+/// false for nodes that what_helps() must not propose to copy.
 struct numbered_nodes {
     template<class Key>
     [[nodiscard]] Key operator()(const Key& like, std::int64_t number) const {
@@ -128,7 +131,7 @@ namespace detail {
     return first;
 }
 
-/// Makes changes to a state, for one gang.
+/// Applies changes to a state, for one gang.
 template<class Traits, class Namer>
 class changer {
 public:
@@ -201,8 +204,9 @@ public:
 
     [[nodiscard]] bool operator()(const drop_label& what) {
         return relax([&](constraints& where) {
-            std::erase_if(where.selector.requirements,
-                          [&](const label_requirement& each) { return each.key == what.key; });
+            std::erase_if(where.selector.requirements, [&](const label_requirement& requirement) {
+                return requirement.key == what.key;
+            });
         });
     }
 
@@ -247,7 +251,7 @@ private:
         return cluster_->upsert_gang(key, std::move(spec)) == event_result::applied;
     }
 
-    /// Gives the copy of a node its own name, also in its labels.
+    /// Sets the name of the copy of a node, also in its labels.
     template<class Spec, class Key>
     static void rename(Spec& spec, const Key& key) {
         if constexpr (std::is_convertible_v<Key, std::string>) {
@@ -268,7 +272,7 @@ private:
         return cluster_->upsert_queue(key, std::move(spec), above) == event_result::applied;
     }
 
-    /// Changes which nodes the waiting members may use.
+    /// Changes the constraints of the gang's waiting members.
     template<class Change>
     [[nodiscard]] bool relax(const Change& make) {
         bool fine = true;
@@ -293,15 +297,15 @@ private:
 
 } // namespace detail
 
-/// Makes the changes, by events; those of constraints and minima are made to the gang. False when
-/// an event was refused: then the state is changed in part. O(what is changed).
+/// Applies the changes as events. Changes of constraints and minima apply to the gang `which`.
+/// Returns false if an event was refused; the state is then changed in part. O(objects changed).
 template<class Traits, class Namer = numbered_nodes>
 [[nodiscard]] bool apply(state<Traits>& cluster, gang_index which, const remedy& changes,
                          const Namer& namer = {}) {
     detail::changer<Traits, Namer> make(cluster, which, namer);
     bool fine = true;
-    for (const change& each : changes)
-        fine = std::visit(make, each) && fine;
+    for (const change& step : changes)
+        fine = std::visit(make, step) && fine;
     return fine;
 }
 

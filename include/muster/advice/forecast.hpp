@@ -18,7 +18,7 @@ namespace muster {
 inline namespace v0_1 {
 
 struct forecast_options {
-    /// Points in time to look at.
+    /// Maximum number of cycles to simulate.
     std::int64_t cycles = 10'000;
     budget limit{};
 };
@@ -30,22 +30,22 @@ struct expected_start {
 };
 
 struct forecast_result {
-    /// In the order of time, then of decisions; gangs that are not expected to start are not here.
+    /// In the order of time, then of decisions. Gangs that are not expected to start are missing.
     std::vector<expected_start> starts;
-    /// False when the cycles ended first.
+    /// False if the limit of cycles was reached.
     bool complete = true;
 };
 
-/// Plays what happens from `now` on if nothing comes and goes but by declaration: an ordinary cycle
-/// starts what fits, pods end, the next cycle starts what fits then, and so on, until no pod that
-/// has an end is left. Pods that end have succeeded; terminating ones are gone, and those that a
-/// cycle evicts are gone at once. `end_of(pod, start)` says when a pod ends: one that stands
-/// already (`start` is absent) or that starts then; nothing if that is not known. An end in the
-/// past is now.
+/// Simulates the cluster from `now` on, as if no pods or gangs arrive and pods end as declared: a
+/// cycle starts what fits, pods end, the next cycle starts what fits then, and so on, until no pod
+/// with a known end is left. A pod that ends has succeeded; a terminating pod is removed at its
+/// end, and an evicted pod immediately. `end_of(pod, start)` returns when a pod ends that runs
+/// already (`start` is absent) or that starts at `start`; nullopt if unknown. An end in the past
+/// counts as `now`.
 ///
-/// Every gang of which members start is named once, with the first time; those that start at `now`
-/// too. It is a forecast from what is known now: a gang that comes later and is ahead starts first.
-/// Works on a copy: O(state), and a cycle for every time at which pods end.
+/// The result contains every gang of which members start, once, with the first time; also gangs
+/// that start at `now`. A gang that arrives later may start before these gangs. Works on a copy:
+/// O(state), and a cycle for every time at which pods end.
 template<class Traits, class Policy, class EndOf>
 [[nodiscard]] forecast_result forecast(const state<Traits>& from, std::int64_t now,
                                        const Policy& how, const EndOf& end_of,

@@ -13,9 +13,8 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// A number above `low` and at most `high` that is enough, while one less is not; `low` is known
-/// not to be. Nothing when `high` is not enough. By doubling and bisecting: O(log(high - low))
-/// tests.
+/// Returns a number in (low, high] that is enough, while one less is not; nullopt if `high` is not
+/// enough. Precondition: `low` is not enough. Doubles and bisects: O(log(high - low)) tests.
 template<class Enough>
 [[nodiscard]] std::optional<std::int64_t> least_number(std::int64_t low, std::int64_t high,
                                                        const Enough& enough) {
@@ -38,9 +37,10 @@ template<class Enough>
     return high;
 }
 
-/// Some of `count` things that are enough together, while without any one of them they are not;
-/// those with low numbers are taken first. Ascending. The empty set is known not to be enough;
-/// nothing when all of them are not. O(size · log(count)) tests where more is never worse.
+/// Returns the indices, ascending, of some of `count` things that are enough together, but not
+/// without any one of them. Prefers low indices. Returns nullopt if all things together are not
+/// enough. Precondition: the empty set is not enough. O(size · log(count)) tests if more is never
+/// worse.
 template<class Enough>
 [[nodiscard]] std::optional<std::vector<std::size_t>> least_subset(std::size_t count,
                                                                    const Enough& enough) {
@@ -51,8 +51,8 @@ template<class Enough>
         chosen.insert(chosen.end(), kept.begin(), kept.end());
         return enough(chosen);
     };
-    // The last of the fewest first ones that are enough is needed; so is, beside it, the last of
-    // the fewest others.
+    // The last thing of the shortest prefix that is enough together with `kept` is needed. Adds it
+    // to `kept`, and repeats with the things before it until `kept` is enough.
     for (auto left = static_cast<std::int64_t>(count);;) {
         if (!kept.empty() && enough(kept))
             break;
@@ -62,7 +62,7 @@ template<class Enough>
         left = *many - 1;
         kept.insert(kept.begin(), static_cast<std::size_t>(left));
     }
-    // Where more can be worse, some may have become needless.
+    // If more can be worse, some things may not be needed any more.
     for (std::size_t at = 0; at < kept.size() && kept.size() > 1;) {
         std::vector<std::size_t> without = kept;
         without.erase(without.begin() + static_cast<std::ptrdiff_t>(at));

@@ -33,15 +33,15 @@ public:
     /// Returns the changes that lift all limits that apply to the gang.
     [[nodiscard]] remedy lifted() const { return unlimited(limits_in_force()); }
 
-    /// Returns the fewest quotas to raise beside the changes `with`, each to the least amount that
-    /// is enough with the others. Returns nothing if quotas do not keep the gang from starting, or
-    /// if more than quotas does.
+    /// Returns the fewest quotas to raise together with the changes `with`, each to the least
+    /// amount that is enough with the others. Returns nullopt if quotas do not stop the gang, or if
+    /// something else stops it as well.
     [[nodiscard]] std::optional<remedy> least(const remedy& with) {
         const std::vector<limit> limits = limits_in_force();
         const auto choose = [&](const std::vector<std::size_t>& chosen) {
             std::vector<limit> some;
-            for (const std::size_t each : chosen)
-                some.push_back(limits[each]);
+            for (const std::size_t index : chosen)
+                some.push_back(limits[index]);
             return unlimited(some);
         };
         if (limits.empty())
@@ -52,19 +52,19 @@ public:
         if (!least)
             return std::nullopt;
         remedy raised = choose(*least);
-        for (change& each : raised)
-            if (!lower_ceiling(raised, each, with))
+        for (change& raise : raised)
+            if (!lower_ceiling(raised, raise, with))
                 return std::nullopt;
         return settle(std::move(raised), with);
     }
 
-    /// Lowers quotas that are enough together, until each is as low as it can be beside the others.
-    /// This is needed because one may have become too high after others were lowered.
+    /// Lowers quotas that are enough together, until each is as low as the others allow. This is
+    /// needed because a quota may be higher than necessary once others have been lowered.
     [[nodiscard]] remedy settle(remedy raised, const remedy& with) {
         for (bool least_of_all = false; !least_of_all && tries_->complete();) {
             least_of_all = true;
-            for (change& each : raised) {
-                auto& ceiling = std::get<raise_quota>(each);
+            for (change& raise : raised) {
+                auto& ceiling = std::get<raise_quota>(raise);
                 const std::int64_t to = ceiling.to;
                 const auto enough = [&](std::int64_t less) {
                     ceiling.to = less;
@@ -75,8 +75,8 @@ public:
                 ceiling.to = less.value_or(to);
             }
         }
-        std::erase_if(raised, [&](const change& each) {
-            const auto& ceiling = std::get<raise_quota>(each);
+        std::erase_if(raised, [&](const change& raise) {
+            const auto& ceiling = std::get<raise_quota>(raise);
             return ceiling.to <= ceiling_of(ceiling);
         });
         return raised;
@@ -107,8 +107,8 @@ private:
     }
 
     [[nodiscard]] bool non_preemptible_gang_waits() const {
-        return std::ranges::any_of(cluster_->gang_order(), [&](gang_index each) {
-            const auto& gang = (*cluster_)[each];
+        return std::ranges::any_of(cluster_->gang_order(), [&](gang_index candidate) {
+            const auto& gang = (*cluster_)[candidate];
             return gang.queue && !gang.spec.preemptible && gang.placeable > 0;
         });
     }
@@ -119,47 +119,49 @@ private:
     }
 
     /// Returns the use that counts against the quota.
-    [[nodiscard]] static std::int64_t counted(const state<Traits>& from, const raise_quota& of) {
+    [[nodiscard]] static std::int64_t counted(const state<Traits>& from, const raise_quota& raise) {
         const auto& queues = from.accounts().queues();
-        return of.non_preemptible ? queues.present().non_preemptible(of.queue)[of.kind]
-                                  : queues.claimed(of.queue)[of.kind];
+        return raise.non_preemptible ? queues.present().non_preemptible(raise.queue)[raise.kind]
+                                     : queues.claimed(raise.queue)[raise.kind];
     }
 
     [[nodiscard]] static remedy unlimited(const std::vector<limit>& which) {
         remedy made;
-        for (const limit& each : which)
-            made.push_back(raise_quota{each.queue, each.kind,
+        for (const limit& ceiling : which)
+            made.push_back(raise_quota{ceiling.queue, ceiling.kind,
                                        std::numeric_limits<std::int64_t>::max(),
-                                       each.non_preemptible});
+                                       ceiling.non_preemptible});
         return made;
     }
 
-    [[nodiscard]] std::int64_t ceiling_of(const raise_quota& of) const {
-        return ceilings_of(of.queue, of.non_preemptible)[of.kind].value_or(0);
+    [[nodiscard]] std::int64_t ceiling_of(const raise_quota& raise) const {
+        return ceilings_of(raise.queue, raise.non_preemptible)[raise.kind].value_or(0);
     }
 
-    /// Makes one of the quotas as low as it can be beside the others. Returns false if it cannot be
-    /// enough, or if the tries are used up.
-    [[nodiscard]] bool lower_ceiling(const remedy& raised, change& one, const remedy& with) {
-        auto& ceiling = std::get<raise_quota>(one);
+    /// Makes one of the quotas as low as the others allow. Returns false if no amount is enough, or
+    /// if the tries are used up.
+    [[nodiscard]] bool lower_ceiling(const remedy& raised, change& raise, const remedy& with) {
+        auto& ceiling = std::get<raise_quota>(raise);
         const std::int64_t before = ceiling_of(ceiling);
         const auto enough = [&](std::int64_t to) {
             ceiling.to = to;
             return tries_->starts(joined(raised, with));
         };
-        // A quota equal to what was used without one lets the same happen.
+        // A quota equal to the use in a cycle without this quota allows the same cycle.
         if (!enough(std::numeric_limits<std::int64_t>::max()))
             return false;
         const std::int64_t used = counted(tries_->after(), ceiling);
         std::int64_t most = std::numeric_limits<std::int64_t>::max();
         if (used > before && enough(used))
             most = used;
-        // Often it is what is used now plus what the gang asks for.
+        // The least quota is often the current use plus the request of the gang.
         std::int64_t own = counted(*cluster_, ceiling);
-        for (const auto& each : members_->classes)
-            static_cast<void>(checked_add(
-                own, saturate(static_cast<int128>(each.request[ceiling.kind]) * each.waiting()),
-                own));
+        for (const auto& waiting_class : members_->classes)
+            static_cast<void>(
+                checked_add(own,
+                            saturate(static_cast<int128>(waiting_class.request[ceiling.kind]) *
+                                     waiting_class.waiting()),
+                            own));
         if (own > before && own < most && enough(own))
             most = own;
         const auto least = most - 1 > before && !enough(most - 1)

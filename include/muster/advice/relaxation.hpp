@@ -17,13 +17,14 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// Taints of nodes that the gang's members could tolerate and do not. O(classes × taints).
+/// Returns tolerations for the taints of nodes that some member of the gang does not tolerate.
+/// O(classes × taints).
 template<class Traits>
 [[nodiscard]] remedy tolerations_of(const cluster_state<Traits>& cluster,
                                     const gang_members<Traits::width>& members) {
     std::set<taint> taints;
-    for (const auto& each : members.classes) {
-        const constraints& where = cluster.constraint_sets()[each.where].value;
+    for (const auto& waiting_class : members.classes) {
+        const constraints& where = cluster.constraint_sets()[waiting_class.where].value;
         for (const node_index node : cluster.node_order())
             for (const taint& one : cluster[node].spec.taints)
                 if (one.effect != taint_effect::prefer_no_schedule && !one.is_condition() &&
@@ -36,7 +37,7 @@ template<class Traits>
     return all;
 }
 
-/// Obstacles that a copy of the node would have too: all but cordons and conditions.
+/// Node filters that a copy of the node would fail, too: all except cordons and conditions.
 inline constexpr unsigned places_off =
     node_filter_selector | node_filter_taint | node_filter_volume | node_filter_unbound_volume;
 
@@ -49,9 +50,10 @@ template<class Traits>
     });
 }
 
-/// Sets of labels that nodes could be added with, as the members ask for them and no node has them:
-/// the labels that selectors and affinity ask for, and with them a new domain of one topology
-/// spread after the other. O(classes × requirements × nodes).
+/// Returns sets of labels for nodes to add, which members require and no node has. The first set
+/// has the labels of selectors and node affinity, if any are missing. Each further set has these
+/// labels and a new domain for the topology label of one required spread term. O(classes ×
+/// requirements × nodes).
 template<class Traits>
 [[nodiscard]] std::vector<label_set> labels_that_lack(const cluster_state<Traits>& cluster,
                                                       const gang_members<Traits::width>& members) {
@@ -62,14 +64,14 @@ template<class Traits>
     };
     label_set asked;
     std::set<std::string> spreads;
-    const auto ask = [&](const label_selector& of) {
-        for (const label_requirement& one : of.requirements)
+    const auto ask = [&](const label_selector& selector) {
+        for (const label_requirement& one : selector.requirements)
             if (one.op == label_operator::in && !one.values.empty() && one.key != hostname_label &&
                 !any_node([&](const auto& spec) { return one.matches(spec.labels.find(one.key)); }))
                 asked.set(one.key, one.values.front());
     };
-    for (const auto& each : members.classes) {
-        const constraints& where = cluster.constraint_sets()[each.where].value;
+    for (const auto& waiting_class : members.classes) {
+        const constraints& where = cluster.constraint_sets()[waiting_class.where].value;
         ask(where.selector);
         if (where.affinity && !where.affinity->empty())
             ask(where.affinity->front().labels);
@@ -96,8 +98,8 @@ template<class Traits>
     return found;
 }
 
-/// What the gang and its members require and could do without: labels and affinity of nodes, terms
-/// about other pods, and domains. O(classes × requirements).
+/// Returns the changes that drop requirements of the gang and its members: node labels, node
+/// affinity, terms on other pods, and shared domains. O(classes × requirements).
 template<class Traits>
 [[nodiscard]] remedy requirements_of(const cluster_state<Traits>& cluster,
                                      const gang_members<Traits::width>& members) {
@@ -106,8 +108,8 @@ template<class Traits>
     bool affinity = false;
     bool anti_affinity = false;
     bool spread = false;
-    for (const auto& each : members.classes) {
-        const constraints& where = cluster.constraint_sets()[each.where].value;
+    for (const auto& waiting_class : members.classes) {
+        const constraints& where = cluster.constraint_sets()[waiting_class.where].value;
         for (const label_requirement& one : where.selector.requirements)
             labels.insert(one.key);
         node_affinity = node_affinity || where.affinity.has_value();

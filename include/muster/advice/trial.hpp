@@ -11,7 +11,7 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// Tries changes on copies of a state, for one gang that waits, until a number of tries is used up.
+/// Tries changes on copies of a state, for one waiting gang, up to a maximum number of tries.
 template<class Traits, class Namer>
 class trial {
 public:
@@ -26,8 +26,8 @@ public:
           limit_(&limit),
           most_(most) {}
 
-    /// Returns true if an ordinary cycle starts the gang once the changes are made. Returns false
-    /// without a try if all are used up: then complete() is false.
+    /// Returns true if an ordinary cycle starts the gang once the changes are applied. If all tries
+    /// are used up, returns false without a try, and `complete()` is false from then on.
     [[nodiscard]] bool starts(const remedy& changes) {
         if (made_ >= most_) {
             complete_ = false;
@@ -41,7 +41,7 @@ public:
         return tried_[which_].last.kind == answer::admitted;
     }
 
-    /// The state as it was given.
+    /// The state without changes.
     [[nodiscard]] const state<Traits>& before() const noexcept { return *cluster_; }
     /// The state after the last try.
     [[nodiscard]] const state<Traits>& after() const noexcept { return tried_; }

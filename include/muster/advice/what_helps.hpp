@@ -24,25 +24,25 @@ namespace muster {
 inline namespace v0_1 {
 
 struct what_helps_options {
-    /// Cycles to try, on copies of the state.
+    /// Maximum number of cycles to try on copies of the state.
     std::int64_t probes = 2000;
-    /// Of each of them.
+    /// Budget of each of these cycles.
     budget limit{};
 };
 
-/// What would let a gang start.
+/// The changes that would let a gang start.
 struct helping_changes {
-    /// Each on its own is enough.
+    /// Each remedy is enough on its own.
     std::vector<remedy> remedies;
-    /// False when there may be others: the probes ended first, or where more of one thing makes
-    /// less of another enough, no smallest change was found.
+    /// False if there may be other remedies: the probes were used up, or a smallest combination of
+    /// quotas with another change was not found, because less of the one needs more of the other.
     bool complete = true;
     std::int64_t probes = 0;
 };
 
 namespace detail {
 
-/// Looks for the smallest changes, of every kind, after which a cycle starts the gang.
+/// Finds the smallest changes, of every kind, after which a cycle starts the gang.
 template<class Traits, class Namer>
 class change_finder {
     static constexpr std::size_t width = Traits::width;
@@ -71,7 +71,7 @@ private:
             return;
         if (is_held_by_volumes(*cluster_, which_))
             keep({ready_volumes{}});
-        // No change can supply what is missing.
+        // If no member can be placed, no other change helps.
         if (members_.classes.empty())
             return;
         remedy opened;
@@ -83,7 +83,7 @@ private:
         if (const auto raised = quotas_.least({}))
             keep(*raised);
         look({});
-        // The quota may stop it whatever room there is, while room is missing too.
+        // Both quota and room may be missing.
         const remedy lifted = quotas_.lifted();
         if (found_.remedies.empty() && complete() && !lifted.empty())
             look(lifted);
@@ -100,16 +100,16 @@ private:
             found_.remedies.push_back(std::move(found));
     }
 
-    /// Tells the changes that `least(base)` finds to be enough beside `base`. Ceilings that were
-    /// lifted for it are made as low as they can be.
+    /// Adds the changes that `least(base)` finds to be enough together with `base`. The quotas in
+    /// `lifted` are then made as low as possible. Returns false if no such changes were found.
     template<class Least>
     bool tell(const remedy& lifted, const Least& least) {
         std::optional<remedy> found = least(lifted);
         if (!found || !complete())
             return false;
         remedy ceilings;
-        // Where more can be worse, less of the one may be enough beside less of the other, and so
-        // on in a circle.
+        // The quotas and the changes depend on each other, so both are reduced in turn. If more can
+        // be worse, that need not end, hence the limit.
         bool settled = lifted.empty();
         for (int round = 0; !settled && round < 8; ++round) {
             const auto raised = quotas_.least(*found);
@@ -130,7 +130,7 @@ private:
         return true;
     }
 
-    /// The same for the fewest of `count` things, which `with` makes a change of.
+    /// The same for the fewest of `count` things; `with(indices)` returns the change for these.
     template<class With>
     bool tell_subset(const remedy& lifted, std::size_t count, const With& with) {
         return tell(lifted, [&](const remedy& base) -> std::optional<remedy> {
@@ -149,7 +149,8 @@ private:
 
     // ---- pods ----------------------------------------------------------------------------------
 
-    /// Those on their way out first, then those of the lowest priority, of them the newest.
+    /// Returns the pods of other gangs that hold room: terminating pods first, then by priority of
+    /// the queue and of the gang, the lowest first, then the newest first.
     [[nodiscard]] std::vector<pod_index> placed_pods() const {
         std::vector<pod_index> pods;
         for (const pod_index pod : cluster_->pod_order())
@@ -185,14 +186,14 @@ private:
             return true;
     }
 
-    /// A node of each kind that could take a member, kinds being what the members can tell apart.
-    /// With `relabelled`, its labels do not matter.
+    /// Returns one node of each kind that could take a member. Two nodes are of the same kind if
+    /// they do not differ for the members. With `relabelled`, labels of nodes do not count.
     [[nodiscard]] std::vector<node_index> kinds_of_nodes(bool relabelled = false) const {
         const unsigned counted = relabelled ? unsigned{node_filter_taint} : places_off;
         std::set<std::pair<std::vector<std::int64_t>, std::vector<bool>>> seen;
         std::vector<node_index> kinds;
         std::set<topology_index> within;
-        const auto note = [&](const auto& each) { within.insert(each.within); };
+        const auto note = [&](const auto& requirement) { within.insert(requirement.within); };
         if (!relabelled)
             std::ranges::for_each(members_.topology, note);
         for (const gang_index gang : cluster_->gang_order())
@@ -204,10 +205,10 @@ private:
             const auto& has = cluster_->accounts().allocatable(node);
             std::vector<bool> eligible;
             bool any = false;
-            for (const auto& each : members_.classes) {
-                const auto& where = cluster_->constraint_sets()[each.where];
+            for (const auto& waiting_class : members_.classes) {
+                const auto& where = cluster_->constraint_sets()[waiting_class.where];
                 eligible.push_back((where.failed_filters[node.value()] & counted) == 0);
-                any = any || (eligible.back() && fits(each.request, has));
+                any = any || (eligible.back() && fits(waiting_class.request, has));
             }
             if (!relabelled && members_.queue && (*cluster_)[*members_.queue].present) {
                 const auto& of_queue =
@@ -237,8 +238,8 @@ private:
             added_helps_ = look_at_copies(base, like, {}) || added_helps_;
     }
 
-    /// With labels that no node has: the first set of them with which a node of the first kinds
-    /// helps.
+    /// Tries new nodes of the first `max_kinds` kinds with labels that no node has. Stops at the
+    /// first that helps.
     void look_at_labelled_nodes() {
         constexpr std::size_t max_kinds = 4;
         std::vector<node_index> kinds = kinds_of_nodes(true);
@@ -285,13 +286,13 @@ private:
 
     // ---- constraints ---------------------------------------------------------------------------
 
-    /// Taints to tolerate, requirements to drop: the fewest of them, in that order.
+    /// Finds the fewest taints to tolerate, and the fewest requirements to drop.
     void look_at_constraints(const remedy& base) {
         remedy all = tolerations_of(*cluster_, members_);
         const std::size_t tolerations = all.size();
         const remedy dropped = requirements_of(*cluster_, members_);
         all.insert(all.end(), dropped.begin(), dropped.end());
-        // Either side alone before both together.
+        // Tries both together only if neither alone helps.
         const bool helped = look_among(base, {all.begin(), all.begin() + at(tolerations)});
         const bool relaxed = look_among(base, {all.begin() + at(tolerations), all.end()});
         if (!helped && !relaxed && tolerations > 0 && tolerations < all.size())
@@ -305,8 +306,8 @@ private:
     bool look_among(const remedy& base, const remedy& all) {
         const auto with = [&](const std::vector<std::size_t>& chosen) {
             remedy made;
-            for (const std::size_t each : chosen)
-                made.push_back(all[each]);
+            for (const std::size_t index : chosen)
+                made.push_back(all[index]);
             return made;
         };
         return tell_subset(base, all.size(), with);
@@ -314,8 +315,8 @@ private:
 
     // ---- minima --------------------------------------------------------------------------------
 
-    /// The minimum of the gang; when that alone does not help, that of each role and subgroup, and
-    /// by as much those of the vertices that it counts for.
+    /// Lowers the minimum of the gang. If that does not help, lowers the minimum of each role and
+    /// subgroup, and by the same amount the minima of all vertices above it.
     void look_at_minima() {
         if (lower(0))
             return;
@@ -329,22 +330,22 @@ private:
         const std::int64_t least = vertex == 0 ? 1 : 0;
         if (minimum <= least)
             return false;
-        const auto with = [&](std::int64_t by) {
+        const auto with = [&](std::int64_t amount) {
             remedy made;
-            for (std::size_t each = vertex;; each = tree[each].parent) {
-                const std::int64_t floor = each == 0 ? 1 : 0;
-                if (tree[each].min_member > floor)
-                    made.push_back(lower_minimum{vertex_index{each},
-                                                 std::max(floor, tree[each].min_member - by)});
-                if (each == 0)
+            for (std::size_t above = vertex;; above = tree[above].parent) {
+                const std::int64_t floor = above == 0 ? 1 : 0;
+                if (tree[above].min_member > floor)
+                    made.push_back(lower_minimum{vertex_index{above},
+                                                 std::max(floor, tree[above].min_member - amount)});
+                if (above == 0)
                     return made;
             }
         };
-        const auto by = least_number(0, minimum - least,
-                                     [&](std::int64_t count) { return starts(with(count)); });
-        if (!by || !complete())
+        const auto reduction = least_number(
+            0, minimum - least, [&](std::int64_t count) { return starts(with(count)); });
+        if (!reduction || !complete())
             return false;
-        keep(with(*by));
+        keep(with(*reduction));
         return true;
     }
 
@@ -355,7 +356,7 @@ private:
     trial<Traits, Namer> tries_;
     quota_finder<Traits, Namer> quotas_;
     helping_changes found_;
-    /// More nodes like some node are enough.
+    /// True if copies of some node are enough.
     bool added_helps_ = false;
 };
 
@@ -363,19 +364,21 @@ private:
 
 /// Returns the smallest changes after each of which an ordinary cycle at `now` starts the gang,
 /// with all other waiting gangs present:
-/// - pods freed (none of them could stay; those on their way out, of low priority and new first),
-/// - nodes added, like one of each kind that could take a member (one fewer is not enough); if none
-///   of these helps, nodes with labels that members ask for and no node has,
-/// - cordons lifted, taints tolerated, requirements on nodes, on other pods and on one domain
-///   dropped (all of those named are needed),
-/// - quotas raised (one unit less is not enough), and a closed queue opened,
-/// - minima lowered (one more is too many);
-/// - where both quota and room are missing, a quota together with one of the others.
-/// Every one was tried out on a copy of the state, and so was the next smaller one.
+/// - pods removed (all of them are needed; terminating pods, pods of low priority and new pods are
+///   preferred),
+/// - nodes added: copies of one node of each kind that could take a member (one fewer is not
+///   enough); if none of these helps, nodes with labels that members require and no node has,
+/// - nodes uncordoned; taints tolerated; requirements on nodes, on other pods and on a shared
+///   domain dropped (all that are listed are needed),
+/// - quotas raised (one unit less is not enough), and closed queues opened,
+/// - minima lowered (a minimum higher by one is too high),
+/// - if both quota and room are missing: quotas together with one of the other changes.
 ///
-/// Cost: a cycle on a copy of the state for every try; about log(pods) for every pod to be freed,
-/// log(count) for every kind of node and quota. Call it for a gang that waits; for one that starts
-/// it finds nothing.
+/// Each remedy was tried on a copy of the state, and so was the next smaller one.
+///
+/// Cost: a cycle on a copy of the state for every try; about log(pods) tries for every pod to be
+/// removed, and log(count) for every kind of node and every quota. Call it for a waiting gang; it
+/// finds nothing for a gang that starts.
 template<class Traits, class Policy = policy<>, class Namer = numbered_nodes>
 [[nodiscard]] helping_changes
 what_helps(const state<Traits>& cluster, gang_index which, std::int64_t now, const Policy& how = {},
