@@ -23,7 +23,7 @@ struct forecast_options {
     budget limit{};
 };
 
-/// When a gang that waits is expected to start.
+/// The expected start of a waiting gang.
 struct expected_start {
     gang_index gang;
     std::int64_t at = 0;

@@ -54,7 +54,7 @@ struct queue_backlog {
     /// Index of the entry that has the turn; `for_surplus`: the turn is for its surplus.
     std::size_t at = 0;
     bool for_surplus = false;
-    /// Some entry is done.
+    /// True if some entry is done.
     bool any_done = false;
     /// The queue has strict order; `held_up`: a gang waits, so the gangs behind it wait, too.
     bool strict = false;

@@ -183,8 +183,7 @@ private:
         context_->searching.share_out();
     }
 
-    // ---- reservations
-    // ----------------------------------------------------------------------------
+    // ---- reservations ---------------------------------------------------------------------------
 
     [[nodiscard]] bool keeps_room() const noexcept {
         return how_->reservations.planned() > 0 || how_->reservations.patience();

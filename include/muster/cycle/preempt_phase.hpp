@@ -90,9 +90,9 @@ private:
         return !one || (other && *other < *one) ? other : one;
     }
 
-    /// If the policy evicts nothing, only gangs with pod affinity need a second look: a gang that
-    /// started in this cycle may now satisfy their terms. O(waiting members); O(1) if no pod has
-    /// terms.
+    /// If the policy evicts nothing, only gangs with pod affinity are tried again, because a gang
+    /// that started in this cycle may now satisfy their terms. Removes all other gangs. O(waiting
+    /// members); O(1) if no pod has terms.
     void keep_those_with_terms() {
         if (!cluster_->population().in_use())
             return context_->waiting.clear();
