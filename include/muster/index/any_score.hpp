@@ -21,8 +21,9 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Any score, as a value. Code for an any_score is compiled once for all scores. A score that is an
-/// order of nodes uses the index, as the score's own type does.
+/// A score of any type, stored by value. Code that takes an any_score is compiled once for all
+/// scores. If the score is an order of nodes, the index serves it, as it serves the score's own
+/// type.
 template<std::size_t Width>
 class any_score {
     using weights = placement_weights<Width>;
@@ -42,19 +43,22 @@ public:
     [[nodiscard]] std::optional<placement_order> kept_order() const noexcept { return order_; }
 
     /// Returns the best node, as muster::best_node does for a score of known type.
-    [[nodiscard]] friend std::optional<node_index>
-    best_node(const ledger<Width>& accounts, const std::vector<node_index>& order,
-              const node_query<Width>& query, const weights& by, const any_score& score) {
+    [[nodiscard]] friend std::optional<node_index> best_node(const ledger<Width>& accounts,
+                                                             const std::vector<node_index>& order,
+                                                             const node_query<Width>& query,
+                                                             const weights& weights_in_use,
+                                                             const any_score& score) {
         return score.calls_->scan
-                   ? score.calls_->scan(score.value_, accounts, order, query, by)
-                   : muster::best_node<Width, any_score>(accounts, order, query, by, score);
+                   ? score.calls_->scan(score.value_, accounts, order, query, weights_in_use)
+                   : muster::best_node<Width, any_score>(accounts, order, query, weights_in_use,
+                                                         score);
     }
 
     /// Rates nodes, as muster::node_scores does for a score of known type.
     friend void node_scores(const ledger<Width>& accounts, std::span<const node_index> nodes,
-                            const node_query<Width>& query, const weights& by,
-                            const any_score& score, detail::sequence<std::int64_t>& into) {
-        score.calls_->rate(score.value_, accounts, nodes, query, by, into);
+                            const node_query<Width>& query, const weights& weights_in_use,
+                            const any_score& score, detail::sequence<std::int64_t>& scores) {
+        score.calls_->rate(score.value_, accounts, nodes, query, weights_in_use, scores);
     }
 
     [[nodiscard]] friend bool operator==(const any_score& lhs, const any_score& rhs) {
@@ -70,15 +74,18 @@ private:
     template<class Score>
     static std::optional<node_index>
     scan(const detail::any_value& value, const ledger<Width>& accounts,
-         const std::vector<node_index>& order, const node_query<Width>& query, const weights& by) {
-        return muster::best_node<Width, Score>(accounts, order, query, by, value.as<Score>());
+         const std::vector<node_index>& order, const node_query<Width>& query,
+         const weights& weights_in_use) {
+        return muster::best_node<Width, Score>(accounts, order, query, weights_in_use,
+                                               value.as<Score>());
     }
 
     template<class Score>
     static void rate(const detail::any_value& value, const ledger<Width>& accounts,
                      std::span<const node_index> nodes, const node_query<Width>& query,
-                     const weights& by, detail::sequence<std::int64_t>& into) {
-        muster::node_scores<Width, Score>(accounts, nodes, query, by, value.as<Score>(), into);
+                     const weights& weights_in_use, detail::sequence<std::int64_t>& scores) {
+        muster::node_scores<Width, Score>(accounts, nodes, query, weights_in_use, value.as<Score>(),
+                                          scores);
     }
 
     struct calls {

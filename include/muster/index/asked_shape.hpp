@@ -17,7 +17,8 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// A shape under a queue's node selector, as the index is asked about it.
+/// What the finder keeps of a shape under a queue's node selector: the prepared query, the
+/// predicate, and bounds on the room for it.
 template<std::size_t Width, class Query>
 struct asked_shape {
     static constexpr std::int64_t unknown = empty_cluster_room::unknown;
@@ -37,7 +38,8 @@ struct asked_shape {
     std::uint32_t next = none;
 };
 
-/// All that the index was asked about, each by a number that it keeps.
+/// All pairs of a shape and a queue's node selector that were asked for. Each pair has a number,
+/// which does not change.
 template<std::size_t Width, class Query>
 class asked_shapes {
 public:
@@ -51,8 +53,9 @@ public:
         return static_cast<std::uint32_t>(&about - all_.data());
     }
 
-    /// What is known of the shape under the selector, with these stamps; with nothing prepared when
-    /// it was not asked about, or another of the same number was. O(selectors asked with it).
+    /// Returns the entry of the shape under the selector, with these stamps. The entry has nothing
+    /// prepared if the pair is new, or if the number of the shape or of the selector was reused
+    /// since (a stamp differs). O(selectors that the shape was asked for with).
     [[nodiscard]] asked& find(shape_index shape, std::uint64_t stamp,
                               std::optional<constraint_index> queue_nodes,
                               std::uint64_t queue_stamp) {
@@ -80,7 +83,7 @@ public:
 
 private:
     sequence<asked> all_;
-    /// Per shape: the first of what was asked about it.
+    /// Per shape: its first entry. The others follow by `next`.
     detail::sequence<std::uint32_t> first_of_;
 };
 

@@ -11,8 +11,8 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// Blocks by number. They stay where they are while the pool grows, a few at a time, so that
-/// growth costs neither a copy of all blocks nor much memory ahead of need.
+/// Blocks, found by number. A block never moves: the pool grows by chunks of a few blocks, so
+/// growth copies no block and allocates little memory ahead of need.
 template<class Block>
 class block_pool {
 public:
@@ -22,16 +22,17 @@ public:
     [[nodiscard]] const Block& operator[](std::uint32_t block) const noexcept {
         return chunks_[block / chunk][block % chunk];
     }
-    /// Numbers are below this.
+    /// All block numbers are below this.
     [[nodiscard]] std::size_t size() const noexcept { return chunks_.size() * chunk; }
 
-    /// The number of a block as it was given back, or of a new one.
+    /// Returns the number of a free block. A block that was given back has the content that it was
+    /// given back with.
     [[nodiscard]] std::uint32_t take() {
         if (spare_.empty()) {
             const std::size_t first = size();
             chunks_.emplace_back(chunk);
-            for (std::size_t each = chunk; each > 0; --each)
-                spare_.push_back(static_cast<std::uint32_t>(first + each - 1));
+            for (std::size_t left = chunk; left > 0; --left)
+                spare_.push_back(static_cast<std::uint32_t>(first + left - 1));
         }
         const std::uint32_t taken = spare_.back();
         spare_.pop_back();

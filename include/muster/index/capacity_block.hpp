@@ -14,38 +14,38 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// What a block tells its parent.
+/// What a block reports to its parent about the rows below it.
 template<std::size_t Width>
 struct capacity_summary {
-    /// The thresholds that any row below satisfies, exactly.
+    /// Exactly the thresholds that at least one row below satisfies.
     std::uint64_t sketch = 0;
     bool occupied = false;
-    /// No row below has more than this of anything.
+    /// Per kind, an upper bound on what any row below has.
     resources<Width> bound = no_rows_bound<Width>();
 };
 
-/// Up to `Fanout` children, leaves or other blocks, in the order of their keys.
+/// Up to `Fanout` children (all leaves, or all blocks) in ascending order of their keys.
 template<std::size_t Width, std::size_t Fanout, std::size_t Thresholds>
 struct alignas(64) capacity_block {
     static constexpr std::size_t padded = (Fanout + 7) / 8 * 8;
-    /// The search for a key looks at every so many keys first, and then at so many in a row: at
-    /// all of them where vectors make that the quickest.
+    /// The search for a key compares every `step`-th key first, and then `step` keys in a row. With
+    /// wide vectors it is fastest to compare all keys at once, so `step` is then all of them.
     static constexpr std::size_t step = wide_vectors ? padded : 8;
 
-    /// Children that have any row.
+    /// Children with at least one row below them.
     std::uint64_t occupied = 0;
     std::uint32_t count = 0;
     std::uint32_t parent = no_place;
-    /// Where the parent had this block when last looked up; it may have moved since.
+    /// The block's place in its parent at the last lookup. The block may have moved since.
     std::uint32_t place = 0;
-    /// 1 when the children are leaves.
+    /// 1 if the children are leaves, otherwise one more than the level of the children.
     std::uint32_t level = 0;
-    /// At least every child's bound.
+    /// Per kind, at least as high as the bound of every child.
     resources<Width> bound = no_rows_bound<Width>();
-    /// The bound may be higher than need be.
+    /// The bound may be higher than necessary.
     bool loose = false;
     bit_slices<Thresholds> slices;
-    /// The lower end of each child's interval; unused ones are the highest keys.
+    /// The lower end of each child's key interval. Unused places have the highest key.
     std::array<std::int64_t, padded> lower_rank;
     std::array<std::uint64_t, padded> lower_label;
     std::array<resources<Width>, Fanout> bounds{};
@@ -59,26 +59,28 @@ struct alignas(64) capacity_block {
 
     [[nodiscard]] bool full() const noexcept { return count == Fanout; }
 
-    /// The child whose interval has the key. O(fanout), mostly without branches.
+    /// Returns the place of the child whose interval contains the key. O(fanout), mostly without
+    /// branches.
     [[nodiscard]] std::size_t find(const capacity_key& key) const noexcept {
         std::size_t first = 0;
-        for (std::size_t each = step; each < padded; each += step)
-            first += static_cast<std::size_t>(lower_rank[each] < key.rank) * step;
+        for (std::size_t child_place = step; child_place < padded; child_place += step)
+            first += static_cast<std::size_t>(lower_rank[child_place] < key.rank) * step;
         std::size_t within = 0;
-        for (std::size_t each = 0; each < step; ++each)
-            within += static_cast<std::size_t>(lower_rank[first + each] < key.rank);
+        for (std::size_t child_place = 0; child_place < step; ++child_place)
+            within += static_cast<std::size_t>(lower_rank[first + child_place] < key.rank);
         std::size_t lower = first + within;
         while (lower < count && lower_rank[lower] == key.rank && lower_label[lower] <= key.label)
             ++lower;
         return lower - 1;
     }
 
-    /// The place of the child; `hint` is where it was last, and is corrected.
-    [[nodiscard]] std::size_t find(std::uint32_t of, std::uint32_t& hint) const noexcept {
-        if (child[hint] != of) {
+    /// Returns the place of the child with number `number`. `hint` is its last known place, and is
+    /// updated.
+    [[nodiscard]] std::size_t find(std::uint32_t number, std::uint32_t& hint) const noexcept {
+        if (child[hint] != number) {
             std::uint32_t found = 0;
-            for (std::uint32_t each = 0; each < Fanout; ++each)
-                found += child[each] == of ? each : 0;
+            for (std::uint32_t child_place = 0; child_place < Fanout; ++child_place)
+                found += child[child_place] == number ? child_place : 0;
             hint = found;
         }
         return hint;
@@ -88,32 +90,32 @@ struct alignas(64) capacity_block {
         return {slices.any, occupied != 0, bound};
     }
 
-    /// Puts a child in at `at`.
-    void open(std::size_t at, std::uint32_t of, const capacity_key& lower,
-              const capacity_summary<Width>& tells) noexcept {
-        for (std::size_t each = count; each > at; --each) {
-            lower_rank[each] = lower_rank[each - 1];
-            lower_label[each] = lower_label[each - 1];
-            bounds[each] = bounds[each - 1];
-            child[each] = child[each - 1];
+    /// Inserts the child with number `number` at place `at`.
+    void open(std::size_t at, std::uint32_t number, const capacity_key& lower,
+              const capacity_summary<Width>& reported) noexcept {
+        for (std::size_t child_place = count; child_place > at; --child_place) {
+            lower_rank[child_place] = lower_rank[child_place - 1];
+            lower_label[child_place] = lower_label[child_place - 1];
+            bounds[child_place] = bounds[child_place - 1];
+            child[child_place] = child[child_place - 1];
         }
         ++count;
         lower_rank[at] = lower.rank;
         lower_label[at] = lower.label;
-        child[at] = of;
+        child[at] = number;
         occupied = open_bit(occupied, at);
         slices.rewrite([at](std::uint64_t word) { return open_bit(word, at); });
-        renew(at, tells);
+        renew(at, reported);
     }
 
-    /// Takes the child at `at` out.
+    /// Removes the child at place `at`.
     void close(std::size_t at) noexcept {
         --count;
-        for (std::size_t each = at; each < count; ++each) {
-            lower_rank[each] = lower_rank[each + 1];
-            lower_label[each] = lower_label[each + 1];
-            bounds[each] = bounds[each + 1];
-            child[each] = child[each + 1];
+        for (std::size_t child_place = at; child_place < count; ++child_place) {
+            lower_rank[child_place] = lower_rank[child_place + 1];
+            lower_label[child_place] = lower_label[child_place + 1];
+            bounds[child_place] = bounds[child_place + 1];
+            child[child_place] = child[child_place + 1];
         }
         lower_rank[count] = highest_key.rank;
         lower_label[count] = highest_key.label;
@@ -123,18 +125,19 @@ struct alignas(64) capacity_block {
         loose = true;
     }
 
-    /// Moves the children from `from` on to the end of `to`, which has room for them.
+    /// Moves the children at place `from` and after it to the end of `to`, which must have room for
+    /// them.
     void pass(std::size_t from, capacity_block& to) noexcept {
         const std::size_t passed = count - from;
         const std::size_t at = to.count;
-        for (std::size_t each = 0; each < passed; ++each) {
-            to.lower_rank[at + each] = lower_rank[from + each];
-            to.lower_label[at + each] = lower_label[from + each];
-            to.bounds[at + each] = bounds[from + each];
-            to.child[at + each] = child[from + each];
-            lower_rank[from + each] = highest_key.rank;
-            lower_label[from + each] = highest_key.label;
-            child[from + each] = no_place;
+        for (std::size_t moving = 0; moving < passed; ++moving) {
+            to.lower_rank[at + moving] = lower_rank[from + moving];
+            to.lower_label[at + moving] = lower_label[from + moving];
+            to.bounds[at + moving] = bounds[from + moving];
+            to.child[at + moving] = child[from + moving];
+            lower_rank[from + moving] = highest_key.rank;
+            lower_label[from + moving] = highest_key.label;
+            child[from + moving] = no_place;
         }
         const std::uint64_t kept = low_bits(from);
         const auto moved = [from, at](std::uint64_t word) { return (word >> from) << at; };
@@ -150,23 +153,23 @@ struct alignas(64) capacity_block {
         to.tighten();
     }
 
-    /// Reads again what the child at `at` tells.
-    void renew(std::size_t at, const capacity_summary<Width>& tells) noexcept {
-        bounds[at] = tells.bound;
-        raise_to(bound, tells.bound);
+    /// Updates what this block stores of the child at place `at`, which now reports `reported`.
+    void renew(std::size_t at, const capacity_summary<Width>& reported) noexcept {
+        bounds[at] = reported.bound;
+        raise_to(bound, reported.bound);
         loose = true;
-        occupied = with_bit(occupied, at, tells.occupied);
+        occupied = with_bit(occupied, at, reported.occupied);
         std::size_t property = 0;
         slices.rewrite([&](std::uint64_t word) {
-            return with_bit(word, at, ((tells.sketch >> property++) & 1) != 0);
+            return with_bit(word, at, ((reported.sketch >> property++) & 1) != 0);
         });
     }
 
-    /// The least bound of the children's. O(children · width).
+    /// Lowers the bound to the least one that covers all children. O(children · width).
     void tighten() noexcept {
         bound = no_rows_bound<Width>();
-        for (std::size_t each = 0; each < count; ++each)
-            raise_to(bound, bounds[each]);
+        for (std::size_t child_place = 0; child_place < count; ++child_place)
+            raise_to(bound, bounds[child_place]);
         loose = false;
     }
 };

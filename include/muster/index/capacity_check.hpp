@@ -13,8 +13,8 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// Looks whether everything that blocks tell of their rows is true, and every upper bound is one
-/// and is tight unless it is marked loose.
+/// Checks that everything the blocks and leaves report about their rows is true: sketches, columns,
+/// keys and places. Upper bounds must hold, and must be tight unless they are marked loose.
 template<std::size_t Width, std::size_t Fanout, std::size_t Thresholds>
 class capacity_check {
     using tree_type = capacity_tree<Width, Fanout, Thresholds>;
@@ -53,8 +53,9 @@ private:
             expect(tree_.contains(leaf.rows[slot].node) &&
                    tree_.places[leaf.rows[slot].node] == tree_type::place(at, slot));
             std::uint64_t sketch = 0;
-            for (std::size_t each = 0; each < thresholds_.size(); ++each)
-                sketch |= std::uint64_t{fits(thresholds_[each], leaf.rows[slot].free)} << each;
+            for (std::size_t threshold = 0; threshold < thresholds_.size(); ++threshold)
+                sketch |= std::uint64_t{fits(thresholds_[threshold], leaf.rows[slot].free)}
+                          << threshold;
             expect(leaf.sketch[slot] == sketch);
             satisfied |= sketch;
             raise_to(bound, leaf.rows[slot].free);
@@ -83,33 +84,33 @@ private:
         bit_slices<Thresholds> slices;
         std::uint64_t occupied = 0;
         resources<Width> bound = no_rows_bound<Width>();
-        for (std::size_t each = 0; each < block.count; ++each) {
-            const capacity_key first{block.lower_rank[each], block.lower_label[each]};
-            const bool last = each + 1 == block.count;
+        for (std::size_t child = 0; child < block.count; ++child) {
+            const capacity_key first{block.lower_rank[child], block.lower_label[child]};
+            const bool last = child + 1 == block.count;
             const capacity_key next =
                 last ? upper
-                     : capacity_key{block.lower_rank[each + 1], block.lower_label[each + 1]};
-            expect(each > 0 || first == lower);
+                     : capacity_key{block.lower_rank[child + 1], block.lower_label[child + 1]};
+            expect(child > 0 || first == lower);
             if (level == 1)
-                in_leaf(block.child[each], first, next, at);
+                in_leaf(block.child[child], first, next, at);
             else
-                in_block(block.child[each], first, next, at, level - 1);
-            const auto tells = tree_.summary(block.child[each], level - 1);
-            slices.change(each, 0, tells.sketch);
-            occupied = with_bit(occupied, each, tells.occupied);
-            expect(block.bounds[each] == tells.bound);
-            raise_to(bound, tells.bound);
+                in_block(block.child[child], first, next, at, level - 1);
+            const auto reported = tree_.summary(block.child[child], level - 1);
+            slices.change(child, 0, reported.sketch);
+            occupied = with_bit(occupied, child, reported.occupied);
+            expect(block.bounds[child] == reported.bound);
+            raise_to(bound, reported.bound);
         }
-        for (std::size_t each = block.count; each < Fanout; ++each)
-            expect(block.child[each] == no_place);
+        for (std::size_t child = block.count; child < Fanout; ++child)
+            expect(block.child[child] == no_place);
         expect(slices.members == block.slices.members && slices.any == block.slices.any);
         expect(occupied == block.occupied);
         expect(block.loose ? dominates(block.bound, bound) : block.bound == bound);
         for (std::size_t column = 0; column < tree_.columns.capacity; ++column) {
             std::uint64_t holds = 0;
-            for (std::size_t each = 0; each < block.count; ++each) {
+            for (std::size_t child = 0; child < block.count; ++child) {
                 const auto& words = level > 1 ? tree_.columns.blocks : tree_.columns.leaves;
-                holds = with_bit(holds, each, words.of(block.child[each])[column] != 0);
+                holds = with_bit(holds, child, words.of(block.child[child])[column] != 0);
             }
             expect(tree_.columns.blocks.of(at)[column] == holds);
         }

@@ -21,15 +21,15 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Nodes with their free amounts, in ascending order of (rank, label): finds those that a request
-/// fits, the first in O(height) where rows that fit are not rare. A B+tree whose blocks know, per
-/// threshold vector and per column, which of their children have a row that qualifies, and what
-/// the children have at most.
+/// Nodes with their free amounts, in ascending order of (rank, label). Finds the nodes that a
+/// request fits, the first one in O(height) unless such rows are rare. It is a B+tree: each block
+/// stores per threshold and per column which of its children have a row that qualifies, and an
+/// upper bound on the amounts in each child.
 ///
-/// The rank is the caller's, a number made from the free amounts; labels are unique. Columns are
-/// yes-or-no properties of nodes that a query may ask for. Thresholds are request vectors that are
-/// answered without looking at amounts; they are learned from what is asked and never change an
-/// answer. The same calls in the same order do the same.
+/// The caller computes the rank from the free amounts; labels are unique. Columns are yes-or-no
+/// properties of nodes that a query may ask for. Thresholds are request vectors that are answered
+/// without reading amounts. They are learned from the queries and never change an answer. The same
+/// calls in the same order have the same effect.
 template<std::size_t Width, std::size_t Fanout = 64, std::size_t Thresholds = 64>
 class capacity_index {
     static_assert(Fanout >= 2 && Fanout <= 64 && Thresholds >= 2 && Thresholds <= 64);
@@ -38,11 +38,11 @@ class capacity_index {
 
 public:
     static constexpr std::size_t width = Width;
-    /// Asks for no column.
+    /// Passed to a query that needs no column.
     static constexpr std::size_t no_column = std::numeric_limits<std::size_t>::max();
 
-    /// A request as prepared for the index that made it. It stays valid: one that was made under
-    /// other thresholds is rebuilt when it is asked.
+    /// A request, prepared by the index that it is used with. It stays valid: if the thresholds
+    /// have changed since, the index prepares it again when it is used.
     using query = detail::threshold_query<Width>;
     using row = detail::capacity_row<Width>;
 
@@ -52,7 +52,8 @@ public:
     [[nodiscard]] bool contains(node_index node) const noexcept {
         return tree_.contains(node.value());
     }
-    /// Of a node that the index has; valid until rows change.
+    /// The free amounts of a node, which must be in the index. The reference is valid until rows
+    /// change.
     [[nodiscard]] const resources<Width>& free(node_index node) const noexcept {
         MUSTER_ASSERT(contains(node), "a node that the index does not have");
         return tree_.leaves[tree_.leaf_of(node.value())].rows[tree_.slot_of(node.value())].free;
@@ -62,7 +63,7 @@ public:
         return tree_.leaves[tree_.leaf_of(node.value())].rank[tree_.slot_of(node.value())];
     }
 
-    /// Adds a node that the index does not have, with no column set. O(log nodes).
+    /// Adds a node, which must not be in the index, with no column set. O(log nodes).
     void insert(node_index node, std::int64_t rank, std::uint64_t label,
                 const resources<Width>& free) {
         MUSTER_ASSERT(!contains(node), "a node that the index has already");
@@ -72,7 +73,7 @@ public:
                   thresholds_.sketch(free));
         ++tree_.rows;
     }
-    /// Removes a node with all that its columns say. O(log nodes).
+    /// Removes a node and clears its columns. O(log nodes).
     void erase(node_index node) {
         MUSTER_ASSERT(contains(node), "a node that the index does not have");
         const std::uint32_t leaf = tree_.leaf_of(node.value());
@@ -83,7 +84,7 @@ public:
         --tree_.rows;
         tree_.relieve(leaf);
     }
-    /// Changes what is free on a node, and its rank with it. O(log nodes).
+    /// Changes the free amounts of a node and its rank. O(log nodes).
     void update(node_index node, std::int64_t rank, const resources<Width>& free) {
         MUSTER_ASSERT(contains(node), "a node that the index does not have");
         const std::uint32_t at = tree_.leaf_of(node.value());
@@ -101,21 +102,21 @@ public:
         tree_.put(to, static_cast<std::uint32_t>(node.value()), key, free, sketch);
         tree_.relieve(at);
     }
-    /// Asks the memory ahead for the row of a node that is to be updated soon.
+    /// Prefetches the row of a node that will be updated soon.
     void prefetch(node_index node) const noexcept {
         if (contains(node))
             tree_.prefetch_row(node.value());
     }
-    /// Removes all rows; columns and thresholds stay.
+    /// Removes all rows. Columns and thresholds stay.
     void clear() { tree_.clear(); }
-    /// Replaces all rows, which come in any order. Nodes that were there keep their columns.
+    /// Replaces all rows, given in any order. Nodes that were in the index keep their columns.
     /// O(rows · log rows).
     void build(std::span<const row> rows) { detail::load_rows(tree_, thresholds_, rows); }
 
     // ---- columns -------------------------------------------------------------------------------
 
-    /// A column that is set for the nodes of the index that `holds(node)`. Numbers of removed
-    /// columns are used again. O(nodes).
+    /// Adds a column that is set for the nodes for which `holds(node)` is true. The numbers of
+    /// removed columns are reused. O(nodes).
     template<class Holds>
     [[nodiscard]] std::size_t add_column(const Holds& holds) {
         const std::size_t column = tree_.columns.add();
@@ -124,7 +125,7 @@ public:
                 set(column, node_index{node}, true);
         return column;
     }
-    /// Sets or clears a column of a node that the index has. O(1), seldom O(height).
+    /// Sets or clears a column of a node, which must be in the index. O(1), rarely O(height).
     void set(std::size_t column, node_index node, bool holds) {
         MUSTER_ASSERT(tree_.columns.contains(column), "a column that does not exist");
         MUSTER_ASSERT(contains(node), "a node that the index does not have");
@@ -139,13 +140,13 @@ public:
         else
             tree_.lower_column(leaf, slot, column);
     }
-    /// Whether the column is set for a node that the index has.
+    /// Returns whether the column is set for a node, which must be in the index.
     [[nodiscard]] bool test(std::size_t column, node_index node) const noexcept {
         MUSTER_ASSERT(tree_.columns.contains(column), "a column that does not exist");
         MUSTER_ASSERT(contains(node), "a node that the index does not have");
         return ((tree_.columns.nodes.of(node.value())[column / 64] >> (column % 64)) & 1) != 0;
     }
-    /// O(nodes).
+    /// Removes a column. O(nodes).
     void remove_column(std::size_t column) {
         for (std::size_t node = 0; node < tree_.places.size(); ++node)
             if (tree_.contains(node))
@@ -155,23 +156,24 @@ public:
 
     // ---- queries -------------------------------------------------------------------------------
 
-    /// Makes a query. `from` saves looking at rows of lower rank: no node with nothing less than 0
-    /// that the request fits may rank below it, which is so of the rank of the request itself
-    /// where ranks rise with the amounts. O(width · log thresholds).
+    /// Prepares a query. The query skips all rows of a rank below `from`. Precondition: no node
+    /// that the request fits, and that is short of nothing, has a rank below `from`. If ranks rise
+    /// with the free amounts, the rank of the request itself meets this. O(width · log thresholds).
     [[nodiscard]] query prepare(const resources<Width>& request,
                                 std::int64_t from = detail::lowest_key.rank) const noexcept {
         return thresholds_.prepare(request, from);
     }
-    /// Makes a query anew that was made under other thresholds. Asking does so by itself.
+    /// Prepares a query again if the thresholds have changed since. `for_each_fitting` does this by
+    /// itself.
     void refresh(query& asked) const noexcept {
         if (asked.generation != thresholds_.generation())
             asked = thresholds_.prepare(asked.request, asked.from);
     }
 
-    /// Visits the nodes that the request fits, and for which the column holds unless it is
-    /// `no_column`, in ascending order of (rank, label):
-    /// `visit(node_index, const resources<Width>& free, std::int64_t rank)` returns whether it
-    /// wants more. The index may be asked, but not changed, meanwhile. False when it was stopped.
+    /// Visits the nodes that the request fits and, unless `column` is `no_column`, for which the
+    /// column is set, in ascending order of (rank, label). `visit(node_index, const
+    /// resources<Width>& free, std::int64_t rank)` returns false to stop. It may query the index
+    /// but not change it. Returns false if the visit was stopped.
     template<class Visit>
     bool for_each_fitting(query& asked, std::size_t column, Visit&& visit) {
         MUSTER_ASSERT(column == no_column || tree_.columns.contains(column),
@@ -185,7 +187,8 @@ public:
         effort_.leaves += search.effort().leaves;
         effort_.leaves_in_vain += search.effort().leaves_in_vain;
         effort_.rows_in_vain += search.effort().rows_in_vain;
-        // A visitor may ask in turn; the walks that it is called from go by the old thresholds.
+        // A visitor may start another query. The outer walks still use the old thresholds, so
+        // thresholds change only after the outermost walk.
         if (learns_ && visiting_ == 0 && learning_.due(size())) [[unlikely]]
             relearn();
         return finished;
@@ -193,35 +196,37 @@ public:
 
     // ---- thresholds ----------------------------------------------------------------------------
 
-    /// Replaces the thresholds by these requests, as many as there is room for. O(nodes).
+    /// Replaces the thresholds by these requests, as far as there is room for them. O(nodes).
     void learn(std::span<const resources<Width>> requests) {
         MUSTER_ASSERT(visiting_ == 0, "thresholds must stay while rows are visited");
         thresholds_.assign(requests);
         ++learned_;
         tree_.sketch_again([&](const resources<Width>& free) { return thresholds_.sketch(free); });
     }
-    /// Whether queries replace the thresholds, in O(nodes), when what they looked at in vain would
-    /// have paid for it: so from the start.
+    /// Sets whether a query may replace the thresholds, in O(nodes), once the wasted work of
+    /// queries would have paid for it. On by default.
     void set_learning(bool on) noexcept { learns_ = on; }
     [[nodiscard]] bool learning_due() const noexcept { return learning_.due(size()); }
-    /// Learns from what was asked since it was last done. O(nodes) when that is worth it.
+    /// Chooses thresholds from the queries since the last time, and replaces the thresholds if that
+    /// helps: O(nodes).
     void relearn() {
         const auto chosen = learning_.choose(thresholds_);
         if (!chosen.empty())
             learn(chosen);
     }
-    /// Times that thresholds were replaced.
+    /// The number of times that thresholds were replaced.
     [[nodiscard]] std::uint64_t learned() const noexcept { return learned_; }
     [[nodiscard]] std::size_t threshold_count() const noexcept { return thresholds_.size(); }
 
     // ---- figures -------------------------------------------------------------------------------
 
-    /// What all queries so far had to look at.
+    /// The work of all queries so far.
     [[nodiscard]] const detail::search_effort& effort() const noexcept { return effort_; }
     [[nodiscard]] std::size_t memory_bytes() const noexcept {
         return sizeof(*this) + tree_.memory_bytes() + learning_.memory_bytes();
     }
-    /// Whether all that blocks tell of their rows is true. For tests. O(nodes · thresholds).
+    /// Returns whether everything that blocks store about their rows is true. For tests. O(nodes ·
+    /// thresholds).
     [[nodiscard]] bool consistent() const { return detail::consistent(tree_, thresholds_); }
 
 private:

@@ -11,7 +11,7 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// What rows are ordered by: the rank, and among equal ranks the label, which no two rows share.
+/// The sort key of a row: the rank, then the label, which no two rows share.
 struct capacity_key {
     std::int64_t rank = 0;
     std::uint64_t label = 0;
@@ -28,10 +28,10 @@ inline constexpr capacity_key lowest_key{std::numeric_limits<std::int64_t>::min(
 inline constexpr capacity_key highest_key{std::numeric_limits<std::int64_t>::max(),
                                           std::numeric_limits<std::uint64_t>::max()};
 
-/// Names no block, no node and no place.
+/// A number that stands for no block, no node and no place.
 inline constexpr std::uint32_t no_place = std::numeric_limits<std::uint32_t>::max();
 
-/// The upper bound of no rows.
+/// The upper bound of an empty set of rows.
 template<std::size_t Width>
 [[nodiscard]] constexpr resources<Width> no_rows_bound() noexcept {
     resources<Width> bound;
@@ -40,7 +40,7 @@ template<std::size_t Width>
     return bound;
 }
 
-/// True when less than nothing of something is free. O(width).
+/// Returns true if the free amount of some kind is negative. O(width).
 template<std::size_t Width>
 [[nodiscard]] constexpr bool any_short(const resources<Width>& free) noexcept {
     std::int64_t signs = 0;
@@ -49,7 +49,7 @@ template<std::size_t Width>
     return signs < 0;
 }
 
-/// Raises the bound to cover the amounts; true when it had to be raised. O(width).
+/// Raises the bound to cover the amounts. Returns true if it was raised. O(width).
 template<std::size_t Width>
 constexpr bool raise_to(resources<Width>& bound, const resources<Width>& amounts) noexcept {
     bool raised = false;
@@ -60,7 +60,8 @@ constexpr bool raise_to(resources<Width>& bound, const resources<Width>& amounts
     return raised;
 }
 
-/// True when the bound may be too high once `from` is replaced by `to` below it. O(width).
+/// Returns true if the bound may be too high after a row below it changed from `from` to `to`.
+/// O(width).
 template<std::size_t Width>
 [[nodiscard]] constexpr bool loosens(const resources<Width>& bound, const resources<Width>& from,
                                      const resources<Width>& to) noexcept {

@@ -16,10 +16,10 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// Rows whose keys lie in [lower, upper). Which slot a row stands in says nothing about its order,
-/// so that rows come and go without moving others. Ranks and sketches are looked at for all slots
-/// together and stand apart; the rest is looked at row by row. So a row that moves touches few
-/// lines of memory.
+/// Rows whose keys are in [lower, upper), in no order, so that adding or removing a row moves no
+/// other row. Ranks and sketches are read for all slots at once, so each has an array of its own;
+/// the other fields of a row are stored together. A row that moves therefore touches few cache
+/// lines.
 template<std::size_t Width, std::size_t Fanout, std::size_t Thresholds>
 struct alignas(64) capacity_leaf {
     static constexpr std::uint64_t all_slots = low_bits(Fanout);
@@ -33,23 +33,23 @@ struct alignas(64) capacity_leaf {
     };
 
     std::uint64_t used = 0;
-    /// The thresholds that any row satisfies.
+    /// The thresholds that at least one row satisfies.
     std::uint64_t satisfied = 0;
     capacity_key lower = lowest_key;
     capacity_key upper = highest_key;
     std::uint32_t parent = no_place;
-    /// Where the parent had this leaf when last looked up; it may have moved since.
+    /// The leaf's place in its parent at the last lookup. The leaf may have moved since.
     std::uint32_t place = 0;
-    /// No row has more than this of anything.
+    /// Per kind, an upper bound on what any row has.
     resources<Width> bound = no_rows_bound<Width>();
-    /// The bound may be higher than need be.
+    /// The bound may be higher than necessary.
     bool loose = false;
-    /// Clear where no row is.
+    /// Per slot, the thresholds that its row satisfies; 0 in unused slots.
     std::array<std::uint64_t, padded> sketch{};
     std::array<std::int64_t, Fanout> rank{};
     std::array<row, Fanout> rows{};
 
-    /// As it was at first, as far as that matters.
+    /// Resets the leaf for reuse. Ranks and rows of unused slots are not read, so they stay.
     void clear() noexcept {
         used = 0;
         satisfied = 0;
@@ -69,8 +69,8 @@ struct alignas(64) capacity_leaf {
     }
     [[nodiscard]] std::size_t count() const noexcept { return count_bits(used); }
 
-    /// The rows that satisfy all of the thresholds. O(fanout), in vectors where the machine has
-    /// them.
+    /// Returns the slots of the rows that satisfy all of the thresholds. O(fanout), with vector
+    /// instructions if the machine has them.
     [[nodiscard]] std::uint64_t having(std::uint64_t thresholds) const noexcept {
         if (thresholds == 0)
             return used;
@@ -80,8 +80,8 @@ struct alignas(64) capacity_leaf {
         return found;
     }
 
-    /// Those of the slots, which are some, with the lowest rank. O(fanout), in vectors where the
-    /// machine has them.
+    /// Returns those of the given slots that have the lowest rank; at least one slot must be given.
+    /// O(fanout), with vector instructions if the machine has them.
     [[nodiscard]] std::uint64_t lowest_ranks(std::uint64_t slots) const noexcept {
         std::int64_t lowest = highest_key.rank;
         std::uint64_t equal = 0;
@@ -103,7 +103,7 @@ struct alignas(64) capacity_leaf {
             equal |= std::uint64_t{rank[slot] == lowest} << slot;
         return equal & slots;
     }
-    /// The one of the slots, which are some, with the lowest label.
+    /// Returns the given slot with the lowest label; at least one slot must be given.
     [[nodiscard]] std::size_t lowest_label(std::uint64_t slots) const noexcept {
         auto best = static_cast<std::size_t>(std::countr_zero(slots));
         for_each_bit(slots & (slots - 1), [&](std::size_t slot) {
@@ -125,7 +125,7 @@ struct alignas(64) capacity_leaf {
         forget(slot, std::exchange(sketch[slot], 0));
         loose |= loosens(bound, rows[slot].free, no_rows_bound<Width>());
     }
-    /// Changes a row whose key stays in the interval.
+    /// Changes a row whose key stays in the leaf's interval.
     void change(std::size_t slot, std::int64_t to, const resources<Width>& free,
                 std::uint64_t satisfies) noexcept {
         satisfied |= satisfies;
@@ -135,7 +135,7 @@ struct alignas(64) capacity_leaf {
         rows[slot].free = free;
     }
 
-    /// The least bound of the rows. O(rows · width).
+    /// Lowers the bound to the least one that covers all rows. O(rows · width).
     void tighten() noexcept {
         resources<Width> least_bound = no_rows_bound<Width>();
         for_each_bit(used, [&](std::size_t slot) { raise_to(least_bound, rows[slot].free); });
@@ -148,12 +148,13 @@ struct alignas(64) capacity_leaf {
         for_each_bit(used & ~slots, [this](std::size_t slot) { sketch[slot] = 0; });
         used &= slots;
         satisfied = 0;
-        for (const std::uint64_t each : sketch)
-            satisfied |= each;
+        for (const std::uint64_t row_sketch : sketch)
+            satisfied |= row_sketch;
         tighten();
     }
 
-    /// The slots of the upper half of the rows, and the least key among them; all slots are used.
+    /// Returns the slots of the upper half of the rows, and in `least_key` the least key among
+    /// them. All slots must be used.
     [[nodiscard]] std::uint64_t upper_half(capacity_key& least_key) const noexcept {
         std::array<std::uint8_t, Fanout> order{};
         for (std::size_t slot = 0; slot < Fanout; ++slot)
@@ -164,25 +165,27 @@ struct alignas(64) capacity_leaf {
             [this](std::uint8_t lhs, std::uint8_t rhs) { return key(lhs) < key(rhs); });
         least_key = key(*middle);
         std::uint64_t slots = 0;
-        for (auto each = middle; each != order.end(); ++each)
-            slots |= std::uint64_t{1} << *each;
+        for (auto upper_slot = middle; upper_slot != order.end(); ++upper_slot)
+            slots |= std::uint64_t{1} << *upper_slot;
         return slots;
     }
 
 private:
-    /// The row in the slot satisfies these no more.
+    /// Updates `satisfied` after the row in the slot stopped satisfying the thresholds in `lost`.
     void forget(std::size_t slot, std::uint64_t lost) noexcept {
-        // Some rows beside it usually satisfy as much, and then nothing else has to be looked at.
+        // Rows in nearby slots usually satisfy the same thresholds, so the loop starts there and
+        // ends early.
         std::size_t first = slot / group * group;
-        for (std::size_t looked = 0; lost != 0 && looked < padded; looked += group) {
-            for (std::size_t each = first; each < first + group; ++each)
-                lost &= ~sketch[each];
+        for (std::size_t searched = 0; lost != 0 && searched < padded; searched += group) {
+            for (std::size_t other = first; other < first + group; ++other)
+                lost &= ~sketch[other];
             first = first + group == padded ? 0 : first + group;
         }
         satisfied &= ~lost;
     }
 
-    /// Up to so many rows are compared one by one faster than all slots are in vectors.
+    /// Up to this many rows are compared one by one, which is then faster than comparing all slots
+    /// with vector instructions.
     static constexpr std::size_t few = wide_vectors ? 8 : 64;
 };
 

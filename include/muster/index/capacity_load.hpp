@@ -19,7 +19,7 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// A node as it is loaded.
+/// A node and its row, as passed to a bulk load.
 template<std::size_t Width>
 struct capacity_row {
     node_index node;
@@ -28,7 +28,7 @@ struct capacity_row {
     resources<Width> free;
 };
 
-/// `count` things in as few parts as hold at most `most` each, and as even as can be.
+/// Splits `count` items into the fewest parts of at most `most` items each, as evenly as possible.
 struct even_parts {
     std::size_t count;
     std::size_t parts;
@@ -40,7 +40,8 @@ struct even_parts {
     }
 };
 
-/// Puts a level of blocks above `below`, which are leaves when the level is 1, and returns them.
+/// Builds a level of blocks above `below` and returns the blocks. If the level is 1, `below` are
+/// leaves.
 template<std::size_t Width, std::size_t Fanout, std::size_t Thresholds>
 [[nodiscard]] detail::sequence<std::uint32_t>
 load_level(capacity_tree<Width, Fanout, Thresholds>& tree,
@@ -52,8 +53,8 @@ load_level(capacity_tree<Width, Fanout, Thresholds>& tree,
         made.push_back(at);
         auto& block = tree.blocks[at];
         block.level = level;
-        for (std::size_t each = parts.first(part); each < parts.first(part + 1); ++each) {
-            const std::uint32_t child = below[each];
+        for (std::size_t place = parts.first(part); place < parts.first(part + 1); ++place) {
+            const std::uint32_t child = below[place];
             capacity_key lower;
             if (level == 1)
                 lower = tree.leaves[child].lower;
@@ -67,14 +68,14 @@ load_level(capacity_tree<Width, Fanout, Thresholds>& tree,
     return made;
 }
 
-/// Replaces all rows of the tree. Nodes that were in it keep their columns.
+/// Replaces all rows of the tree. Nodes that were in the tree keep their columns.
 template<std::size_t Width, std::size_t Fanout, std::size_t Thresholds>
 void load_rows(capacity_tree<Width, Fanout, Thresholds>& tree,
                const threshold_set<Width, Thresholds>& thresholds,
                std::span<const capacity_row<Width>> rows) {
     detail::sequence<std::uint32_t> order(rows.size());
-    for (std::size_t each = 0; each < rows.size(); ++each)
-        order[each] = static_cast<std::uint32_t>(each);
+    for (std::size_t place = 0; place < rows.size(); ++place)
+        order[place] = static_cast<std::uint32_t>(place);
     detail::sort(order, [&](std::uint32_t lhs, std::uint32_t rhs) {
         return capacity_key{rows[lhs].rank, rows[lhs].label} <
                capacity_key{rows[rhs].rank, rows[rhs].label};
@@ -101,8 +102,8 @@ void load_rows(capacity_tree<Width, Fanout, Thresholds>& tree,
             tree.leaves[level.back()].upper = leaf.lower;
         }
         level.push_back(at);
-        for (std::size_t each = parts.first(part); each < parts.first(part + 1); ++each) {
-            const auto& row = rows[order[each]];
+        for (std::size_t place = parts.first(part); place < parts.first(part + 1); ++place) {
+            const auto& row = rows[order[place]];
             const std::size_t node = row.node.value();
             MUSTER_ASSERT(!tree.contains(node), "a node that is loaded twice");
             tree.put(at, static_cast<std::uint32_t>(node), {row.rank, row.label}, row.free,
@@ -114,7 +115,7 @@ void load_rows(capacity_tree<Width, Fanout, Thresholds>& tree,
     tree.root = level.front();
     tree.rows = rows.size();
 
-    // Columns last: they are told upwards one by one.
+    // Columns come last: raise_column reports each to the blocks above, which must exist by then.
     for (const auto& row : rows) {
         const std::size_t node = row.node.value();
         if (!tree.columns.active() || node >= old_places.size() || old_places[node] == no_place)

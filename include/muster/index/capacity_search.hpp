@@ -16,16 +16,16 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// What a query had to look at.
+/// The work of a query.
 struct search_effort {
     std::uint64_t leaves = 0;
-    /// Leaves without a row that fits.
+    /// Leaves that were read and had no row that fits.
     std::uint64_t leaves_in_vain = 0;
-    /// Rows that the thresholds let through and that did not fit.
+    /// Rows that satisfied the thresholds but did not fit.
     std::uint64_t rows_in_vain = 0;
 };
 
-/// One walk over the rows that fit, in ascending order of their keys. Rows stay as they are; upper
+/// One walk over the rows that fit, in ascending order of their keys. Rows do not change. Upper
 /// bounds that turn out to be too high are tightened on the way.
 template<class Tree, std::size_t Width, class Visit>
 class capacity_search {
@@ -36,12 +36,13 @@ public:
                     Visit& visit) noexcept
         : tree_(tree), query_(query), column_(column), visit_(visit) {}
 
-    /// False when the visitor wanted no more.
+    /// Returns false if the visitor stopped the walk.
     bool run() {
         if (tree_.height == 0)
             return in_leaf(tree_.root) != outcome::stopped;
-        // Where thresholds say all, looking for the lowest rank saves nothing. Rows that are short
-        // of what is not asked for may fit at any rank.
+        // If the thresholds alone decide, seeking the lowest rank saves nothing. A row with a
+        // negative amount of a kind that is not requested may fit at any rank, so the seek is only
+        // used if there is no such row.
         const bool from_rank = (!query_.exact || column_ != no_column) && tree_.short_rows == 0 &&
                                query_.from != lowest_key.rank;
         return in_block(tree_.root, from_rank) != outcome::stopped;
@@ -50,12 +51,13 @@ public:
 
 private:
     static constexpr std::size_t none = ~std::size_t{0};
-    /// Computing a bound again is as dear as several looks in vain, and seldom saves one.
+    /// Recomputing a bound costs as much as several failed visits and rarely saves one, so it is
+    /// done once in this many failed visits.
     static constexpr std::uint64_t looks_to_tighten = 64;
 
     enum class outcome : std::uint8_t { nothing, found, stopped };
 
-    /// When `from_rank`, the children below the lowest rank of the query are left out.
+    /// If `from_rank`, skips the children below the lowest rank of the query.
     outcome in_block(std::uint32_t at, bool from_rank) {
         auto& block = tree_.blocks[at];
         std::uint64_t left = block.slices.having(query_.thresholds, block.occupied);
@@ -71,7 +73,7 @@ private:
         while (next != none) {
             const std::size_t where = next;
             next = next_likely(block, left);
-            // Mostly more than one leaf is looked at, when thresholds do not say all.
+            // Unless the thresholds alone decide, a walk usually reads more than one leaf.
             if (!query_.exact && next != none && block.level == 1)
                 tree_.prefetch_sketches(block.child[next]);
             const std::uint32_t child = block.child[where];
@@ -87,7 +89,8 @@ private:
         return result;
     }
 
-    /// The lowest child left that may have a row that fits, which is then left no more.
+    /// Returns the lowest remaining child that may have a row that fits, or `none`. Removes it, and
+    /// the children before it, from `left`.
     template<class Block>
     std::size_t next_likely(const Block& block, std::uint64_t& left) const noexcept {
         while (left != 0) {
@@ -136,7 +139,7 @@ private:
         return fitting;
     }
 
-    /// Takes the bound of a child in which nothing was found anew, if it may be too high.
+    /// Recomputes the bound of a child in which nothing was found, if the bound may be too high.
     template<class Block>
     void tighten(Block& block, std::size_t where) noexcept {
         const auto renew = [&](auto& child) {

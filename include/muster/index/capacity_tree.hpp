@@ -22,8 +22,8 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// The blocks of the capacity index, how they split and merge, and how what they tell of their
-/// rows is kept. There is a root leaf even when there are no rows.
+/// The blocks of the capacity index. Splits and merges them, and keeps up to date what each block
+/// stores about the rows below it. There is a root leaf even if there are no rows.
 template<std::size_t Width, std::size_t Fanout, std::size_t Thresholds>
 class capacity_tree {
 public:
@@ -35,15 +35,16 @@ public:
     block_pool<leaf_type> leaves;
     block_pool<block_type> blocks;
     node_columns columns;
-    /// A leaf when the height is 0.
+    /// The number of a leaf if the height is 0, otherwise of a block.
     std::uint32_t root = 0;
     std::uint32_t height = 0;
     /// Per node: the number of its leaf times the fan-out, plus its slot.
     detail::sequence<std::uint32_t> places;
     std::size_t rows = 0;
-    /// Rows that are short of something.
+    /// The number of rows with a negative amount of some kind.
     std::size_t short_rows = 0;
-    /// Leaves and blocks so far that did not have what they looked to have.
+    /// The number of children so far that were visited because they might have a row that fits, and
+    /// had none.
     std::uint64_t looks_in_vain = 0;
 
     void clear() {
@@ -69,7 +70,7 @@ public:
         return places[node] % Fanout;
     }
 
-    /// The leaf whose interval has the key. O(height).
+    /// Returns the leaf whose interval contains the key. O(height).
     [[nodiscard]] std::uint32_t find(const capacity_key& key) const noexcept {
         std::uint32_t at = root;
         for (std::uint32_t level = height; level > 0; --level) {
@@ -79,12 +80,12 @@ public:
         return at;
     }
 
-    /// Asks the memory ahead for what a row that comes to the leaf is told to.
+    /// Prefetches the fields of a leaf that adding a row writes.
     void prefetch_leaf(std::uint32_t leaf) const noexcept {
         prefetch_to_write(&leaves[leaf].used);
         prefetch_to_write(&leaves[leaf].bound);
     }
-    /// For a row that is to be changed.
+    /// Prefetches what changing the row writes.
     void prefetch_row(std::size_t node) const noexcept {
         const leaf_type& leaf = leaves[leaf_of(node)];
         const std::size_t slot = slot_of(node);
@@ -93,13 +94,13 @@ public:
         prefetch_to_write(&leaf.sketch[slot]);
         prefetch_to_write(&leaf.rows[slot]);
     }
-    /// For what a look into a leaf begins with.
+    /// Prefetches the sketches of a leaf, which a search of the leaf reads first.
     void prefetch_sketches(std::uint32_t leaf) const noexcept {
         for (std::size_t slot = 0; slot < Fanout; slot += 8)
             prefetch_to_read(&leaves[leaf].sketch[slot]);
     }
 
-    /// Puts a row into the leaf whose interval has its key, splitting it when it is full.
+    /// Adds a row to the leaf whose interval contains its key. Splits the leaf if it is full.
     void put(std::uint32_t at, std::uint32_t node, const capacity_key& key,
              const resources<Width>& free, std::uint64_t sketch) {
         if (leaves[at].used == leaf_type::all_slots)
@@ -118,7 +119,7 @@ public:
             columns.for_each_of(node, [&](std::size_t column) { raise_column(at, slot, column); });
     }
 
-    /// Takes a row out of its leaf, which may be left low or empty: `relieve` it later.
+    /// Removes a row from its leaf. The leaf may become underfull or empty; call `relieve` later.
     void take(std::uint32_t at, std::size_t slot) noexcept {
         leaf_type& leaf = leaves[at];
         const auto before = leaf.satisfied;
@@ -131,7 +132,7 @@ public:
             columns.for_each_of(node, [&](std::size_t column) { lower_column(at, slot, column); });
     }
 
-    /// Changes a row whose key stays within its leaf's interval.
+    /// Changes a row whose key stays in its leaf's interval.
     void change(std::uint32_t at, std::size_t slot, std::int64_t rank, const resources<Width>& free,
                 std::uint64_t sketch) noexcept {
         leaf_type& leaf = leaves[at];
@@ -144,40 +145,40 @@ public:
             tell(at, before, raised);
     }
 
-    /// Notes that the row has the column now; it had not.
+    /// Sets a column of a row that did not have it.
     void raise_column(std::uint32_t at, std::size_t slot, std::size_t column) noexcept {
         std::uint64_t* word = columns.leaves.of(at) + column;
         std::uint64_t before = *word;
         *word |= std::uint64_t{1} << slot;
-        std::uint32_t of = at;
+        std::uint32_t child = at;
         std::uint32_t* hint = &leaves[at].place;
         for (std::uint32_t up = leaves[at].parent; before == 0 && up != no_place;) {
             block_type& parent = blocks[up];
             word = columns.blocks.of(up) + column;
             before = *word;
-            *word |= std::uint64_t{1} << parent.find(of, *hint);
-            of = up;
+            *word |= std::uint64_t{1} << parent.find(child, *hint);
+            child = up;
             hint = &parent.place;
             up = parent.parent;
         }
     }
-    /// Notes that the row does not have the column any more.
+    /// Clears a column of a row.
     void lower_column(std::uint32_t at, std::size_t slot, std::size_t column) noexcept {
         std::uint64_t* word = columns.leaves.of(at) + column;
         *word &= ~(std::uint64_t{1} << slot);
-        std::uint32_t of = at;
+        std::uint32_t child = at;
         std::uint32_t* hint = &leaves[at].place;
         for (std::uint32_t up = leaves[at].parent; *word == 0 && up != no_place;) {
             block_type& parent = blocks[up];
             word = columns.blocks.of(up) + column;
-            *word &= ~(std::uint64_t{1} << parent.find(of, *hint));
-            of = up;
+            *word &= ~(std::uint64_t{1} << parent.find(child, *hint));
+            child = up;
             hint = &parent.place;
             up = parent.parent;
         }
     }
 
-    /// Merges the leaf with a neighbour when both have few rows.
+    /// Merges the leaf with a neighbour if both have few rows.
     void relieve(std::uint32_t at) {
         leaf_type& leaf = leaves[at];
         if (leaf.parent == no_place || leaf.count() > low || leaf.count() % look_every != 0)
@@ -191,7 +192,7 @@ public:
             merge(leaf.parent, where - 1);
     }
 
-    /// Learns the sketches of all rows anew. O(rows).
+    /// Recomputes the sketches of all rows. O(rows).
     template<class Sketch>
     void sketch_again(const Sketch& sketch) {
         if (height == 0)
@@ -219,7 +220,7 @@ public:
         const leaf_type& leaf = leaves[at];
         return {leaf.satisfied, leaf.used != 0, leaf.bound};
     }
-    /// Makes `parent`, at the level, the parent of a block or leaf.
+    /// Makes `parent`, a block at the level, the parent of a block or leaf.
     void adopt(std::uint32_t child, std::uint32_t parent, std::uint32_t level) noexcept {
         if (level > 1)
             blocks[child].parent = parent;
@@ -235,25 +236,26 @@ public:
     }
 
 private:
-    /// A leaf or block with no more than this is merged, when what comes of it has no more than
-    /// `merged`: far enough from full that it does not split at once.
+    /// A leaf or block with at most `low` entries is merged if the result has at most `merged`.
+    /// That is far enough from full that the result does not split again at once.
     static constexpr std::size_t low = Fanout * 3 / 8;
     static constexpr std::size_t merged = Fanout * 3 / 4;
-    /// Neighbours are looked at only at every so many rows, since looking is not free.
+    /// Neighbours are checked only if the number of rows is a multiple of this, since the check has
+    /// a cost.
     static constexpr std::size_t look_every = Fanout >= 32 ? 8 : 1;
 
-    /// Tells the blocks above that the thresholds satisfied in the leaf are not `before` any more,
-    /// that its bound was raised, or that it got its first row or lost its last.
+    /// Updates the blocks above after a change in a leaf: the satisfied thresholds are no longer
+    /// `before`, the bound was raised, or the leaf got its first row or lost its last.
     void tell(std::uint32_t at, std::uint64_t before, bool raised) noexcept {
         leaf_type& leaf = leaves[at];
         std::uint64_t after = leaf.satisfied;
         bool occupied = leaf.used != 0;
         const resources<Width>* bound = &leaf.bound;
-        std::uint32_t of = at;
+        std::uint32_t child = at;
         std::uint32_t* hint = &leaf.place;
         for (std::uint32_t up = leaf.parent; up != no_place;) {
             block_type& parent = blocks[up];
-            const std::size_t where = parent.find(of, *hint);
+            const std::size_t where = parent.find(child, *hint);
             const std::uint64_t parent_before = parent.slices.any;
             const bool was_occupied = parent.occupied != 0;
             parent.slices.change(where, before, after);
@@ -268,13 +270,14 @@ private:
             if (!raised && before == after && occupied == was_occupied)
                 return;
             bound = &parent.bound;
-            of = up;
+            child = up;
             hint = &parent.place;
             up = parent.parent;
         }
     }
 
-    /// Makes room in the block that is the parent of `child` at the level, and returns it.
+    /// Makes room in the parent of `child` and returns the parent, which is at the level. Adds a
+    /// root or splits the parent if necessary.
     std::uint32_t parent_with_room(std::uint32_t child, std::uint32_t level) {
         const auto parent_of = [&] {
             return level > 1 ? blocks[child].parent : leaves[child].parent;
@@ -295,7 +298,7 @@ private:
         return parent_of();
     }
 
-    /// Splits a full leaf and returns the half that takes the key.
+    /// Splits a full leaf and returns the half whose interval contains the key.
     std::uint32_t split(std::uint32_t at, const capacity_key& key) {
         const std::uint32_t up = parent_with_room(at, 1);
         const std::uint32_t beside = take_leaf();
@@ -303,7 +306,7 @@ private:
         leaf_type& right = leaves[beside];
         capacity_key middle;
         const std::uint64_t upper = left.upper_half(middle);
-        // Rows keep their slots, so that words are split by masks.
+        // Rows keep their slots, so the words are split by masks.
         right = left;
         right.keep(upper);
         left.keep(~upper);
@@ -328,8 +331,8 @@ private:
         right.parent = up;
         const std::size_t kept = left.count / 2;
         left.pass(kept, right);
-        for (std::size_t each = 0; each < right.count; ++each)
-            adopt(right.child[each], beside, right.level);
+        for (std::size_t place = 0; place < right.count; ++place)
+            adopt(right.child[place], beside, right.level);
         columns.for_each([&](std::size_t column) {
             std::uint64_t& word = columns.blocks.of(at)[column];
             columns.blocks.of(beside)[column] = word >> kept;
@@ -339,7 +342,7 @@ private:
                       {right.lower_rank[0], right.lower_label[0]});
     }
 
-    /// Puts what was split off the child at `where` beside it.
+    /// Inserts the new half `beside` after the child at `where` from which it was split.
     void insert_beside(std::uint32_t up, std::size_t where, std::uint32_t beside,
                        const capacity_key& lower) noexcept {
         block_type& parent = blocks[up];
@@ -359,7 +362,7 @@ private:
         return level > 0 ? columns.blocks.of(at)[column] : columns.leaves.of(at)[column];
     }
 
-    /// Moves the rows of the leaf after `where` into the one at `where`.
+    /// Moves the rows of the leaf after `where` into the leaf at `where`.
     void merge(std::uint32_t up, std::size_t where) {
         const std::uint32_t into = blocks[up].child[where];
         const std::uint32_t from = blocks[up].child[where + 1];
@@ -389,8 +392,8 @@ private:
         const std::uint32_t from = blocks[up].child[where + 1];
         block_type& left = blocks[into];
         block_type& right = blocks[from];
-        for (std::size_t each = 0; each < right.count; ++each)
-            adopt(right.child[each], into, left.level);
+        for (std::size_t place = 0; place < right.count; ++place)
+            adopt(right.child[place], into, left.level);
         columns.for_each([&](std::size_t column) {
             columns.blocks.of(into)[column] |= columns.blocks.of(from)[column] << left.count;
         });
@@ -402,7 +405,7 @@ private:
         close_beside(up, where);
     }
 
-    /// Forgets the child after `where`, which was merged into the one at `where`.
+    /// Removes the child after `where`, which was merged into the child at `where`.
     void close_beside(std::uint32_t up, std::size_t where) {
         block_type& parent = blocks[up];
         const std::uint32_t below = parent.level - 1;
@@ -419,7 +422,7 @@ private:
             relieve_block(up);
     }
 
-    /// A root with a single child is none.
+    /// Makes the only child of the root the new root, while the root has a single child.
     void lower_root() {
         while (height > 0 && blocks[root].count == 1) {
             const std::uint32_t only = blocks[root].child[0];
@@ -462,10 +465,10 @@ private:
     std::uint64_t sketch_block(std::uint32_t at, const Sketch& sketch) {
         block_type& block = blocks[at];
         block.slices = {};
-        for (std::size_t each = 0; each < block.count; ++each)
-            block.slices.change(each, 0,
-                                block.level > 1 ? sketch_block(block.child[each], sketch)
-                                                : sketch_leaf(block.child[each], sketch));
+        for (std::size_t place = 0; place < block.count; ++place)
+            block.slices.change(place, 0,
+                                block.level > 1 ? sketch_block(block.child[place], sketch)
+                                                : sketch_leaf(block.child[place], sketch));
         return block.slices.any;
     }
 };

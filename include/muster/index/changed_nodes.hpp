@@ -12,18 +12,19 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// The nodes that may have given something back since the last read, and what was free on each.
+/// The nodes whose free amounts may have grown since the last read, with the free amounts before.
 template<std::size_t Width>
 class touched_nodes {
 public:
     struct before {
         node_index node;
-        /// False for a node that was not what it is.
+        /// False if the node is new or has other properties than before; `free` is then empty.
         bool is_known = true;
         resources<Width> free;
     };
 
-    /// Other amounts are free on one of so many nodes; what was free first is kept.
+    /// Records that the free amounts of a node, one of `nodes`, changed from `was`. Only the first
+    /// amounts since the last read are kept.
     void amounts_changed(node_index node, const resources<Width>& was, std::size_t nodes) {
         if (rounds_.size() <= node.value())
             rounds_.resize(nodes, 0);
@@ -42,7 +43,7 @@ public:
 
 private:
     sequence<before> nodes_;
-    /// Per node: the round in which it was listed.
+    /// Per node: the last round in which it was listed. A round lasts from one `clear` to the next.
     detail::sequence<std::uint64_t> rounds_;
     std::uint64_t round_ = 1;
 };
@@ -51,7 +52,8 @@ private:
 template<std::size_t Width>
 class renewed_nodes {
 public:
-    /// A node with other properties, or, when `size_known`, the same ones and another size.
+    /// A node that changed. If `size_known`, its properties are the same and `size` is its
+    /// allocatable before; otherwise its properties changed.
     struct renewed {
         node_index node;
         bool size_known = false;
@@ -66,7 +68,7 @@ public:
         nodes_.push_back({node, true, sizes_[node.value()]});
         remember(node, size);
     }
-    /// What the node has, for the next time.
+    /// Stores the allocatable of the node, to be reported as `size` at its next change.
     void remember(node_index node, const resources<Width>& size) {
         if (sizes_.size() <= node.value())
             sizes_.resize(node.value() + 1);
@@ -78,7 +80,7 @@ public:
 
 private:
     sequence<renewed> nodes_;
-    /// Per node: what it had the last time.
+    /// Per node: its allocatable at the last change.
     sequence<resources<Width>> sizes_;
 };
 

@@ -20,23 +20,23 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Finds nodes among a few by looking at all of them: for domains of a topology.
+/// Finds nodes among a few by reading all of them. For the domains of a topology.
 template<class Traits>
 class domain_scan {
     static constexpr std::size_t width = Traits::width;
 
 public:
-    /// As a finder's `find`, among `nodes`, which are in the order of their keys, and of these
-    /// among those for which `admits(node)`. O(nodes × width), and O(log nodes) for each that it
-    /// names.
+    /// Like a finder's `find`, but only considers those of `nodes` for which `admits(node)` is
+    /// true. `nodes` must be in the order of their keys. O(nodes × width), plus O(log nodes) for
+    /// each node that it appends.
     template<class Admits>
-    std::int64_t find(const cluster_state<Traits>& cluster, const placement_weights<width>& weights,
-                      const any_score<width>& score, std::span<const node_index> nodes,
-                      const Admits& admits, shape_index shape,
-                      std::optional<constraint_index> queue_nodes, const gang<queue_index>* of,
-                      std::int64_t want, detail::sequence<node_run>& into) {
+    std::int64_t
+    find(const cluster_state<Traits>& cluster, const placement_weights<width>& weights,
+         const any_score<width>& score, std::span<const node_index> nodes, const Admits& admits,
+         shape_index shape, std::optional<constraint_index> queue_nodes,
+         const gang<queue_index>* pods_gang, std::int64_t want, detail::sequence<node_run>& into) {
         auto query = detail::query_for(cluster, shape, queue_nodes);
-        query.of = of;
+        query.of = pods_gang;
         const auto& accounts = cluster.accounts();
         found_.clear();
         for (std::size_t place = 0; place < nodes.size(); ++place) {
@@ -56,7 +56,7 @@ public:
             into.push_back({nodes[best->place], 1});
             return 1;
         }
-        // Mostly a few of them are enough, so they are not all sorted.
+        // Usually the first few nodes are enough, so a heap is used and not a full sort.
         const auto worse = [](const entry& lhs, const entry& rhs) { return better(rhs, lhs); };
         std::make_heap(found_.begin(), found_.end(), worse);
         std::int64_t left = want;

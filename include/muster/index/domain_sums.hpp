@@ -16,7 +16,8 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// What is free in a domain, kind by kind: the sum over its nodes, of which none counts below zero.
+/// The free amounts of a domain, kind by kind: the sum over its nodes, with negative amounts
+/// counted as 0.
 template<std::size_t Width>
 struct domain_sum {
     std::array<int128, Width> free{};
@@ -28,7 +29,7 @@ struct domain_sum {
     [[nodiscard]] friend bool operator==(const domain_sum&, const domain_sum&) = default;
 };
 
-/// The sum of a domain, its nodes looked at. O(nodes of the domain × width).
+/// Computes the sum of a domain from its nodes. O(nodes of the domain × width).
 template<class Traits>
 [[nodiscard]] domain_sum<Traits::width> sum_of(const cluster_state<Traits>& cluster,
                                                topology_index within, domain_index domain) {
@@ -40,15 +41,15 @@ template<class Traits>
 
 namespace detail {
 
-/// The sums of all domains. They follow the changes of nodes from the first query on; before it,
-/// nothing is kept.
+/// The sums of all domains. They follow the changes of nodes after the first query; before it,
+/// nothing is stored.
 template<class Traits>
 class domain_sums {
     static constexpr std::size_t width = Traits::width;
 
 public:
-    /// The sum of a domain, as of the last change that was followed. O(1), and O(nodes × levels)
-    /// when a topology is new.
+    /// Returns the sum of a domain as of the last `follow`. O(1), or O(nodes × levels) if the
+    /// topologies have changed.
     [[nodiscard]] const domain_sum<width>& operator()(const cluster_state<Traits>& cluster,
                                                       topology_index within, domain_index domain) {
         if (!asked_ || changes_ != cluster.topologies().changes())
@@ -56,11 +57,11 @@ public:
         return sums_[within.value()][domain.value()];
     }
 
-    /// Forgets everything. The next query makes the sums anew.
+    /// Discards all sums. The next query computes them again.
     void clear() noexcept { asked_ = false; }
 
-    /// What is free on the node changed, or its domains did. O(levels × width), and O(1) before the
-    /// first query.
+    /// Updates the sums after the free amounts of the node changed or, if `moved`, its domains.
+    /// O(levels × width), and O(1) before the first query.
     void follow(const cluster_state<Traits>& cluster, node_index node, bool moved) {
         if (!asked_)
             return;
@@ -100,7 +101,7 @@ private:
         }
     }
 
-    /// The domains into which the node was counted, level by level.
+    /// Returns the domains whose sums contain the node, one per level.
     [[nodiscard]] std::span<std::uint32_t> places_of(std::size_t row, node_index node,
                                                      const cluster_state<Traits>& cluster) {
         const std::size_t levels = cluster.topologies()[topology_index{row}].levels();
@@ -133,7 +134,7 @@ private:
     sequence<sequence<domain_sum<width>>> sums_;
     /// Per topology: nodes × levels.
     sequence<detail::sequence<std::uint32_t>> places_;
-    /// Per node: what was counted of it.
+    /// Per node: the amounts that the sums contain.
     sequence<resources<width>> counted_;
 };
 

@@ -17,21 +17,22 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// For how many pods of a shape the cluster has room with every pod gone: bounds that stay true
-/// while nodes come, go and change.
+/// Bounds on the number of pods of a shape for which the cluster has room with all pods gone. The
+/// bounds stay true while nodes come, go and change.
 struct empty_cluster_room {
     static constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::max();
-    /// More room than this is not told apart.
+    /// Room is counted up to this number.
     static constexpr std::int64_t max_room = std::int64_t{1} << 40;
 
     std::int64_t least = 0;
     std::int64_t most = unknown;
-    /// No node of those counted has room for more.
+    /// The most pods that one counted node has room for.
     std::int64_t largest = 0;
-    /// No node behind this label was counted.
+    /// Nodes with a label above this were not counted.
     std::uint64_t counted_to = std::numeric_limits<std::uint64_t>::max();
 
-    /// Counts node after node until `need` is reached, `most_here` on each at most. O(nodes).
+    /// Counts nodes in order until `need` is exceeded by a reserve, with at most `most_here` pods
+    /// on each node. O(nodes).
     template<class Traits>
     void count(const cluster_state<Traits>& cluster, const node_query<Traits::width>& query,
                std::int64_t most_here, std::int64_t need) {
@@ -44,7 +45,8 @@ struct empty_cluster_room {
                 fit_count(*query.request, cluster.accounts().allocatable(node), most_here);
             largest = std::max(largest, here);
             sum = std::min(max_room, sum + here);
-            // Some nodes more than are needed, so that a few that change do not ask this anew.
+            // Counts some nodes more than necessary, so that changes of a few nodes do not force a
+            // new count.
             const bool enough = sum - need >= spare_nodes * largest && here > 0;
             if (enough || largest == max_room) {
                 counted_to = cluster.node_labels()[node];
@@ -57,23 +59,24 @@ struct empty_cluster_room {
         most = sum == max_room ? unknown : sum;
     }
 
-    /// Counts these nodes alone, which are eligible: a bound from below, and none from above. Of
-    /// another that is eligible nothing is counted but what it grows by, which is no more than it
-    /// has. O(nodes listed).
+    /// Counts only the listed nodes, which must be eligible: gives a lower bound and no upper
+    /// bound. If an eligible node that is not listed grows, the lower bound may rise by that
+    /// growth, which is no more than the node has. O(nodes listed).
     template<class Traits>
     void count_some(const cluster_state<Traits>& cluster, const node_query<Traits::width>& query,
                     std::int64_t most_here, const sequence<node_predicate::candidate>& listed) {
         *this = {};
-        for (const node_predicate::candidate& each : listed) {
-            const std::int64_t here =
-                fit_count(*query.request, cluster.accounts().allocatable(each.node), most_here);
+        for (const node_predicate::candidate& candidate_node : listed) {
+            const std::int64_t here = fit_count(
+                *query.request, cluster.accounts().allocatable(candidate_node.node), most_here);
             largest = std::max(largest, here);
             least = std::min(max_room, least + here);
         }
     }
 
-    /// A node's properties changed. What it gave before is not known: all that it has now may be
-    /// new, and if it was counted, as much as any node gave may be lost. O(1).
+    /// Updates the bounds after a node's properties changed. What was counted for the node is not
+    /// known: the upper bound rises by all that the node has now and, if the node was counted, the
+    /// lower bound falls by the most that any node counts for. O(1).
     template<class Traits>
     void changed(const cluster_state<Traits>& cluster, const node_query<Traits::width>& query,
                  node_index node) {
@@ -82,8 +85,8 @@ struct empty_cluster_room {
         most = raised(most, cluster, query, node, cluster.accounts().allocatable(node));
     }
 
-    /// A node has so much now where it had `before`, and is what it was: neither bound loosens.
-    /// O(1).
+    /// Updates the bounds after the allocatable of a node changed from `before` and its properties
+    /// did not. Neither bound becomes less tight. O(1).
     template<class Traits>
     void resized(const cluster_state<Traits>& cluster, const node_query<Traits::width>& query,
                  node_index node, const resources<Traits::width>& before, std::int64_t most_here) {
@@ -105,7 +108,7 @@ struct empty_cluster_room {
             most = std::min(max_room, most + has - had);
     }
 
-    /// A bound on room, with all that the node has counted as new. O(1).
+    /// Returns the upper bound raised by all that the node has room for. O(1).
     template<class Traits>
     [[nodiscard]] static std::int64_t raised(std::int64_t bound,
                                              const cluster_state<Traits>& cluster,

@@ -18,7 +18,7 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Finds nodes by looking at all of them: for scores that have no single order.
+/// Finds nodes by reading all of them. For scores that are not an order of nodes.
 template<std::size_t Width>
 class flat_finder {
 public:
@@ -29,17 +29,17 @@ public:
     [[nodiscard]] const any_score<Width>& score() const noexcept { return score_; }
     [[nodiscard]] const placement_weights<Width>& weights() const noexcept { return weights_; }
 
-    /// Takes notice of what changed since the last call.
+    /// Updates the weights to the current nodes.
     template<class Traits>
     void catch_up(cluster_state<Traits>& cluster) {
         weights_ = weigh(cluster.accounts(), cluster.pods_kind());
     }
 
-    /// The pods to be found nodes for are of this gang from here on, for scores that look at it.
-    void serve(const gang<queue_index>* of) noexcept { of_ = of; }
+    /// Sets the gang of the pods that `find` is called for from now on, for scores that read it.
+    void serve(const gang<queue_index>* pods_gang) noexcept { of_ = pods_gang; }
 
-    /// Appends nodes for up to `want` pods of the shape, the best first, and returns for how many:
-    /// 0 when no node has room. O(nodes × width).
+    /// Appends nodes for up to `want` pods of the shape, the best first, and returns the number of
+    /// pods: 0 if no node has room. O(nodes × width).
     template<class Traits>
     std::int64_t find(const cluster_state<Traits>& cluster, shape_index shape,
                       std::optional<constraint_index> queue_nodes, std::int64_t want,
@@ -57,15 +57,15 @@ public:
         return count;
     }
 
-    /// What is free in a domain. O(nodes of the domain × width).
+    /// Returns the free amounts of a domain. O(nodes of the domain × width).
     template<class Traits>
     [[nodiscard]] domain_sum<Width> free_in(const cluster_state<Traits>& cluster,
                                             topology_index within, domain_index domain) const {
         return sum_of(cluster, within, domain);
     }
 
-    /// For how many pods of the shape all nodes together have room, at most `want`. O(nodes ×
-    /// width).
+    /// Returns the number of pods of the shape for which all nodes together have room, at most
+    /// `want`. O(nodes × width).
     template<class Traits>
     std::int64_t room(const cluster_state<Traits>& cluster, shape_index shape,
                       std::optional<constraint_index> queue_nodes, std::int64_t want) {

@@ -18,7 +18,7 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// What a score says of the node for that pod.
+/// Returns the score of the node for a pod of the query.
 template<std::size_t Width, class Score>
 [[nodiscard]] std::int64_t node_score(const Score& score, const placement_weights<Width>& weights,
                                       const ledger<Width>& accounts, node_index node,
@@ -27,7 +27,7 @@ template<std::size_t Width, class Score>
                                      *query.request, query.where->value, query.of});
 }
 
-/// The scores of these nodes, in their order.
+/// Computes the scores of these nodes, in their order.
 template<std::size_t Width, class Score>
 void node_scores(const ledger<Width>& accounts, std::span<const node_index> nodes,
                  const node_query<Width>& query, const placement_weights<Width>& weights,
@@ -37,9 +37,9 @@ void node_scores(const ledger<Width>& accounts, std::span<const node_index> node
         into.push_back(node_score(score, weights, accounts, node, query));
 }
 
-/// The best node for one pod: the highest preference, then the highest score, then the first in
-/// `order`. One pass over all nodes, O(nodes × width); the path for small clusters and for scores
-/// that have no single order.
+/// Returns the best node for one pod: the highest preference, then the highest score, then the
+/// first in `order`. One pass over all nodes, O(nodes × width). Used for small clusters and for
+/// scores that are not an order of nodes.
 template<std::size_t Width, class Score>
 [[nodiscard]] std::optional<node_index>
 best_node(const ledger<Width>& accounts, const std::vector<node_index>& order,
@@ -52,16 +52,16 @@ best_node(const ledger<Width>& accounts, const std::vector<node_index>& order,
         const resources<Width>& free = accounts.free(node);
         if (!fits(*query.request, free) || !eligible(query, node))
             continue;
-        const std::int32_t liked = query.where->preference[node.value()];
-        if (best && liked < best_preference)
+        const std::int32_t preference = query.where->preference[node.value()];
+        if (best && preference < best_preference)
             continue;
         const std::int64_t value = node_score(score, weights, accounts, node, query);
-        if (best && liked == best_preference && value <= best_score)
+        if (best && preference == best_preference && value <= best_score)
             continue;
         if (!accounts.claims(node).admits(query.where->value.claims))
             continue;
         best = node;
-        best_preference = liked;
+        best_preference = preference;
         best_score = value;
     }
     return best;

@@ -25,12 +25,12 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Finds nodes by the ordered capacity index, which follows the ledger's changes: for scores that
-/// are an order of nodes, by their type or by their value. What it finds is what looking at all
-/// nodes, pod after pod, would find.
+/// Finds nodes with the ordered capacity index, which follows the ledger's changes. For scores that
+/// are an order of nodes, by their type or by their value. It finds the same nodes as a scan of all
+/// nodes for one pod after the other.
 ///
-/// It remembers for every shape that once found too little how much room there was, as an upper
-/// bound that is kept through placements and raised by what is given back.
+/// For each shape that once found too little room it remembers how much room there was. That is an
+/// upper bound: placements leave it unchanged, and amounts that become free raise it.
 template<class Traits, std::size_t Fanout, std::size_t Thresholds>
 class indexed_finder {
     static constexpr std::size_t width = Traits::width;
@@ -41,13 +41,13 @@ public:
 
     [[nodiscard]] const placement_weights<width>& weights() const noexcept { return weights_; }
     [[nodiscard]] const index_type& index() const noexcept { return index_; }
-    /// Bytes of the index with its map of nodes, memo and predicates apart.
+    /// Bytes of the index with its map of nodes; without the remembered rooms and the predicates.
     [[nodiscard]] std::size_t memory_bytes() const noexcept { return index_.memory_bytes(); }
 
-    /// Follows what changed since the last call, and takes the ledger's list of changes with it:
-    /// one finder per state. The state must stay where it is until the next call. O(log nodes) for
-    /// a node whose amounts changed, O(predicates + shapes) more for one whose properties did, and
-    /// O(nodes · log nodes) when the cluster's weights changed or labels were reassigned.
+    /// Applies what changed since the last call, and empties the ledger's list of changes: only one
+    /// finder per state can follow it. The state must not move until the next call. O(log nodes)
+    /// for a node whose amounts changed, plus O(predicates + shapes) if its properties did, and
+    /// O(nodes · log nodes) if the cluster's weights changed or labels were reassigned.
     void catch_up(cluster_state<Traits>& cluster) {
         cluster_ = &cluster;
         accounts_ = &cluster.tentative();
@@ -61,9 +61,9 @@ public:
         rebuild();
     }
 
-    /// Follows what changed since the last call, on the state of the last `catch_up`.
+    /// Applies what changed since the last call to the state of the last `catch_up`.
     void follow() {
-        // The rows come from memory at once then, not one after the other.
+        // With prefetches the rows are loaded from memory in parallel and not one after the other.
         if (index_.size() > near_rows)
             accounts_->for_each_changed([this](node_index node) { index_.prefetch(node); });
         accounts_->take_changed([this](node_index node, node_change what) {
@@ -79,8 +79,8 @@ public:
             raise_bounds();
     }
 
-    /// Appends nodes for up to `want` pods of the shape, the best first, and returns for how many.
-    /// Typically O(log nodes) and a few nanoseconds for each node that it names.
+    /// Appends nodes for up to `want` pods of the shape, the best first, and returns the number of
+    /// pods. Typically O(log nodes), and a few nanoseconds for each node that it appends.
     std::int64_t find(const cluster_state<Traits>&, shape_index shape,
                       std::optional<constraint_index> queue_nodes, std::int64_t want,
                       detail::sequence<node_run>& into) {
@@ -90,14 +90,15 @@ public:
                                                           : find_packed(about, want, into);
     }
 
-    /// What is free in a domain. O(1), beside the changes to follow.
+    /// Returns the free amounts of a domain. O(1), plus the changes to apply.
     const domain_sum<width>& free_in(const cluster_state<Traits>& cluster, topology_index within,
                                      domain_index domain) {
         follow();
         return sums_(cluster, within, domain);
     }
 
-    /// For how many pods of the shape all nodes together have room, at most `want`.
+    /// Returns the number of pods of the shape for which all nodes together have room, at most
+    /// `want`.
     std::int64_t room(const cluster_state<Traits>&, shape_index shape,
                       std::optional<constraint_index> queue_nodes, std::int64_t want) {
         follow();
@@ -113,9 +114,9 @@ public:
         return want - left;
     }
 
-    /// Remembers that there is room for so many pods of the shape, which claims nothing, and no
-    /// more, while no tentative placement exists. The number to ask `room_seen` by holds as long as
-    /// the shape and the queue's selector do.
+    /// Remembers that there is room for exactly `room` pods of the shape. The shape must have no
+    /// host ports or other claims, and there must be no tentative placement. Returns a number for
+    /// `room_seen`, which is valid as long as the shape and the queue's selector are.
     [[nodiscard]] std::uint32_t
     watch(shape_index shape, std::optional<constraint_index> queue_nodes, std::int64_t room) {
         MUSTER_ASSERT(touched_.all().empty(), "what was given back is known");
@@ -126,14 +127,13 @@ public:
             remembered_.push_back(at);
         return at;
     }
-    /// There is room for no more pods of the watched shape than this, as of the last
-    /// `refresh_rooms`; placements since can only have taken of it.
+    /// Returns an upper bound on the room for pods of the watched shape, as of the last
+    /// `refresh_rooms`. Placements since then can only have reduced the room.
     [[nodiscard]] std::int64_t room_seen(std::uint32_t watched) const noexcept {
         return asked_[watched].room;
     }
-    /// Whether the cluster with every pod gone has room for `need` pods of the shape, with only
-    /// these obstacles in force. O(nodes) when it must look, and O(1) while what it saw still
-    /// tells.
+    /// Returns whether the cluster with all pods gone has room for `need` pods of the shape, if
+    /// only these filters apply. O(nodes) if it must count, O(1) if the last count still decides.
     [[nodiscard]] bool holds(shape_index shape, std::optional<constraint_index> queue_nodes,
                              std::uint8_t filters, std::int64_t need) {
         asked& about = ask(shape, queue_nodes);
@@ -148,7 +148,7 @@ public:
         query.filters = filters;
         const std::int64_t most_here = max_beside_itself(*about.claims, max_room);
         const detail::node_predicate& allowed = predicates_[about.predicate];
-        // A node that is admitted with every obstacle in force is admitted with fewer.
+        // A node that passes all filters also passes a subset of them.
         if (allowed.shape == detail::node_predicate::form::list) {
             about.when_empty.count_some(*cluster_, query, most_here, allowed.nodes);
             if (about.when_empty.least >= need)
@@ -157,8 +157,8 @@ public:
         about.when_empty.count(*cluster_, query, most_here, need);
         return about.when_empty.least >= need;
     }
-    /// What `holds` would say of a watched shape without looking: it still holds, or still does
-    /// not, `need` pods.
+    /// `still_holds` returns true if `holds` is known to be true for a watched shape, and
+    /// `still_too_small` if it is known to be false, without a new count. Both may be false. O(1).
     [[nodiscard]] bool still_holds(std::uint32_t watched, std::int64_t need) const noexcept {
         return asked_[watched].when_empty.least >= need;
     }
@@ -166,12 +166,13 @@ public:
         return asked_[watched].when_empty.most < need;
     }
 
-    /// The index was rebuilt since the last call: what nodes gave back before is not reported.
+    /// Returns true if the index was rebuilt since the last call. `refresh_rooms` does not report
+    /// what became free before the rebuild.
     [[nodiscard]] bool was_made_anew() noexcept { return std::exchange(made_anew_, false); }
 
-    /// Raises the rooms by what was given back since the last time, and calls `use(node, before)`
-    /// for every node that now has other amounts free, and `use(node, nullptr)` for every one that
-    /// is not what it was. O(nodes changed × shapes remembered).
+    /// Raises the remembered rooms by what became free since the last call. Calls `use(node,
+    /// before)` for every node whose free amounts changed, and `use(node, nullptr)` for every node
+    /// that is new or whose properties changed. O(nodes changed × shapes remembered).
     template<class Use>
     void refresh_rooms(const Use& use) {
         follow();
@@ -185,7 +186,7 @@ private:
     using asked = detail::asked_shape<width, typename index_type::query>;
     static constexpr std::int64_t unknown = asked::unknown;
     static constexpr std::int64_t max_room = detail::empty_cluster_room::max_room;
-    /// So many rows mostly stay in the caches that a core has to itself.
+    /// Up to about this many rows stay in the private caches of a core.
     static constexpr std::size_t near_rows = std::size_t{1} << 15;
 
     using listed = detail::listed_node;
@@ -202,8 +203,8 @@ private:
 
     void rebuild() {
         built_ = true;
-        for (asked& each : asked_)
-            each.when_empty = {};
+        for (asked& entry : asked_)
+            entry.when_empty = {};
         accounts_->take_changed([](node_index, node_change) {});
         renewed_.clear();
         made_anew_ = true;
@@ -211,9 +212,9 @@ private:
         index_.clear();
         predicates_.clear(index_);
         forget_rooms();
-        // What was prepared for other weights is prepared again.
-        for (asked& each : asked_)
-            each.stamp = 0;
+        // Queries that were prepared with other weights must be prepared again.
+        for (asked& entry : asked_)
+            entry.stamp = 0;
         const auto& labels = cluster_->node_labels();
         detail::sequence<typename index_type::row> rows;
         for (const node_index node : cluster_->node_order())
@@ -253,7 +254,7 @@ private:
             touched_.renewed(node);
     }
 
-    /// Follows in what is kept of shapes the nodes whose properties or size changed.
+    /// Applies the nodes whose properties or size changed to the bounds that are kept per shape.
     void raise_bounds() {
         for (asked& about : asked_) {
             if (about.when_empty.least == 0 && about.when_empty.most == unknown &&
@@ -267,21 +268,22 @@ private:
             auto when_empty = query;
             when_empty.filters = empty_cluster_filters_;
             const std::int64_t most_here = max_beside_itself(query.where->value.claims, max_room);
-            for (const auto& each : renewed_.all()) {
-                if (each.size_known) {
-                    about.when_empty.resized(*cluster_, when_empty, each.node, each.size,
+            for (const auto& changed : renewed_.all()) {
+                if (changed.size_known) {
+                    about.when_empty.resized(*cluster_, when_empty, changed.node, changed.size,
                                              most_here);
                     continue;
                 }
-                about.when_empty.changed(*cluster_, when_empty, each.node);
+                about.when_empty.changed(*cluster_, when_empty, changed.node);
                 about.room = detail::empty_cluster_room::raised(
-                    about.room, *cluster_, query, each.node, accounts_->free(each.node));
+                    about.room, *cluster_, query, changed.node, accounts_->free(changed.node));
             }
         }
         renewed_.clear();
     }
 
-    /// Some pod still has the shape for which the query was made.
+    /// Returns whether the entry is current: a pod still has its shape, and the queue's selector is
+    /// unchanged.
     [[nodiscard]] bool in_use(const asked& about) const {
         const auto& row = cluster_->shapes()[about.shape];
         return row.users > 0 && row.stamp == about.stamp &&
@@ -290,7 +292,7 @@ private:
 
     // ---- asking --------------------------------------------------------------------------------
 
-    /// A node that takes one pod is the best for the next as well.
+    /// For orders in which the node that takes one pod is also the best for the next equal pod.
     std::int64_t find_packed(asked& about, std::int64_t want, detail::sequence<node_run>& into) {
         std::int64_t left = want;
         visit_levels(
@@ -306,7 +308,8 @@ private:
         return want - left;
     }
 
-    /// A node that takes one pod gives way to others.
+    /// For the order `least_allocated`, in which a node that takes one pod may no longer be the
+    /// best.
     std::int64_t find_spread(asked& about, std::int64_t want, detail::sequence<node_run>& into) {
         std::int64_t left = want;
         const auto& labels = cluster_->node_labels();
@@ -334,7 +337,8 @@ private:
         asked& about = asked_.find(shape, row.stamp, queue_nodes, stamp_of(queue_nodes));
         if (about.prepared.generation == 0) {
             about.request = row.request;
-            // A node that a request fits has at least as much free as that asks for.
+            // A node that the request fits has at least the requested amounts free, so its key is
+            // at least the key of the request.
             about.prepared = order_ == placement_order::most_allocated
                                  ? index_.prepare(row.request, weights_.key(row.request))
                                  : index_.prepare(row.request);
@@ -360,7 +364,8 @@ private:
         return fit_count(about.request, free, most);
     }
 
-    /// Visits the nodes that fit, level by level, while `left` is not 0.
+    /// Visits the nodes that fit, level by level, while `left` is not 0. Calls `first()` before
+    /// each level and `after()` after it.
     template<class Visit, class After, class Before>
     void visit_levels(asked& about, const std::int64_t& left, const Visit& visit,
                       const After& after, const Before& first) {
@@ -398,10 +403,10 @@ private:
                     const Visit& visit, const After& after, const Before& first) {
         listed_.clear();
         for (const auto& [node, preference, label] : allowed.nodes)
-            // The index has the same, but further off.
+            // The index has the same amounts, but reading them takes more memory accesses.
             if (const auto& free = accounts_->free(node); fits(about.request, free))
                 listed_.push_back({preference, rank_of(free), label, node});
-        // Mostly a few of them are enough, so they are not all sorted.
+        // Usually the first few nodes are enough, so a heap is used and not a full sort.
         std::make_heap(listed_.begin(), listed_.end(), listed::after);
         while (!listed_.empty() && left > 0) {
             const std::int32_t level = listed_.front().preference;
@@ -428,11 +433,11 @@ private:
         touched_.clear();
     }
 
-    /// Shape by shape, so that what is kept of each is looked at once.
+    /// The outer loop is over shapes, so that each entry is read once.
     void raise_rooms() {
         grown_.clear();
         for (const before& was : touched_.all())
-            // For the others that was done when they changed.
+            // Nodes with other properties were handled by raise_bounds.
             if (was.is_known && index_.contains(was.node) &&
                 !dominates(was.free, index_.free(was.node)))
                 grown_.push_back({was, index_.free(was.node)});
@@ -478,7 +483,7 @@ private:
     detail::sequence<std::uint32_t> remembered_;
     detail::sequence<listed> listed_;
     detail::touched_nodes<width> touched_;
-    /// Of those, the nodes with more free than before, and how much.
+    /// The touched nodes with more free than before, and their free amounts now.
     detail::sequence<std::pair<before, resources<width>>> grown_;
     detail::renewed_nodes<width> renewed_;
     bool made_anew_ = false;

@@ -14,7 +14,7 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// Words of a fixed number per owner, side by side in one array.
+/// A fixed number of words per owner, stored side by side in one array.
 class word_table {
 public:
     [[nodiscard]] std::uint64_t* of(std::size_t owner) noexcept {
@@ -23,13 +23,13 @@ public:
     [[nodiscard]] const std::uint64_t* of(std::size_t owner) const noexcept {
         return words_.data() + owner * per_owner_;
     }
-    /// Takes in further owners, with clear words.
+    /// Extends the table to this many owners. New owners have words of value 0.
     void cover(std::size_t owners) {
         if (words_.size() < owners * per_owner_)
             words_.resize(owners * per_owner_, 0);
         owners_ = std::max(owners_, owners);
     }
-    /// Gives every owner more words. O(owners · words).
+    /// Raises the number of words per owner. O(owners · words).
     void widen(std::size_t per_owner) {
         detail::sequence<std::uint64_t> wider(owners_ * per_owner, 0);
         for (std::size_t owner = 0; owner < owners_; ++owner)
@@ -53,13 +53,14 @@ private:
     std::size_t per_owner_ = 0;
 };
 
-/// Yes-or-no columns of nodes: per leaf and column the slots, per block and column the children
-/// with any, and per node its columns. Nothing is stored while no column was ever added.
+/// Yes-or-no columns of nodes. Per leaf and column, the slots whose row has the column; per block
+/// and column, the children with such a row; per node, its columns. Nothing is stored until the
+/// first column is added.
 struct node_columns {
     word_table leaves;
     word_table blocks;
     word_table nodes;
-    /// The columns that exist, a bit each.
+    /// The columns that exist, one bit each.
     detail::sequence<std::uint64_t> present;
     std::size_t capacity = 0;
 
@@ -68,7 +69,8 @@ struct node_columns {
         return column < capacity && ((present[column / 64] >> (column % 64)) & 1) != 0;
     }
 
-    /// A column that did not exist. Amortised O(1), O(all words) when the capacity doubles.
+    /// Adds a column and returns its number, the lowest free one. Amortised O(1), O(all words) if
+    /// the capacity doubles.
     [[nodiscard]] std::size_t add() {
         std::size_t column = 0;
         while (contains(column))
@@ -89,16 +91,16 @@ struct node_columns {
     }
 
     template<class Each>
-    void for_each(const Each& each) const {
+    void for_each(const Each& visit) const {
         for (std::size_t word = 0; word < present.size(); ++word)
-            for_each_bit(present[word], [&](std::size_t bit) { each(word * 64 + bit); });
+            for_each_bit(present[word], [&](std::size_t bit) { visit(word * 64 + bit); });
     }
-    /// Calls `each(column)` for the columns of a node.
+    /// Calls `visit(column)` for the columns of a node.
     template<class Each>
-    void for_each_of(std::size_t node, const Each& each) const {
+    void for_each_of(std::size_t node, const Each& visit) const {
         const std::uint64_t* const words = nodes.of(node);
         for (std::size_t word = 0; word < present.size(); ++word)
-            for_each_bit(words[word], [&](std::size_t bit) { each(word * 64 + bit); });
+            for_each_bit(words[word], [&](std::size_t bit) { visit(word * 64 + bit); });
     }
     [[nodiscard]] std::size_t memory_bytes() const noexcept {
         return leaves.memory_bytes() + blocks.memory_bytes() + nodes.memory_bytes() +

@@ -19,8 +19,8 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Finds nodes for pods: by the index if the score is an order of nodes, otherwise by a scan of all
-/// nodes. The choice is made by the score's value, and holds as long as the finder lives.
+/// Finds nodes for pods: with the index if the score is an order of nodes, otherwise by a scan of
+/// all nodes. The score's value decides, and the choice holds for the lifetime of the finder.
 template<class Traits>
 class node_finder {
     static constexpr std::size_t width = Traits::width;
@@ -30,11 +30,11 @@ public:
         : ordered_(score.kept_order().has_value()),
           indexed_(score.kept_order().value_or(placement_order::by_key)),
           flat_(score) {}
-    /// Scans all nodes, whatever the score: for a state whose changes are not followed.
+    /// Scans all nodes, regardless of the score. For a state whose changes are not followed.
     node_finder(const placement_weights<width>& weights, const any_score<width>& score)
         : ordered_(false), indexed_(placement_order::by_key), flat_(weights, score) {}
 
-    /// What is found less than was wanted is all there is.
+    /// Returns true if a result below what was wanted means that there is no more room.
     [[nodiscard]] bool exhaustive() const noexcept { return ordered_; }
     [[nodiscard]] const any_score<width>& score() const noexcept { return flat_.score(); }
     [[nodiscard]] const placement_weights<width>& weights() const noexcept {
@@ -56,8 +56,8 @@ public:
         if (ordered_)
             indexed_.follow();
     }
-    /// The pods to be found nodes for are of this gang from here on.
-    void serve(const gang<queue_index>* of) noexcept { flat_.serve(of); }
+    /// Sets the gang of the pods that `find` is called for from now on.
+    void serve(const gang<queue_index>* pods_gang) noexcept { flat_.serve(pods_gang); }
 
     std::int64_t find(const cluster_state<Traits>& cluster, shape_index shape,
                       std::optional<constraint_index> queue_nodes, std::int64_t want,
@@ -77,7 +77,7 @@ public:
                         : flat_.room(cluster, shape, queue_nodes, want);
     }
 
-    /// Watches nothing if every search scans all nodes.
+    /// Returns 0 and watches nothing if every search scans all nodes.
     [[nodiscard]] std::uint32_t
     watch(shape_index shape, std::optional<constraint_index> queue_nodes, std::int64_t room) {
         return ordered_ ? indexed_.watch(shape, queue_nodes, room) : 0;
@@ -85,7 +85,7 @@ public:
     [[nodiscard]] std::int64_t room_seen(std::uint32_t watched) const noexcept {
         return ordered_ ? indexed_.room_seen(watched) : std::numeric_limits<std::int64_t>::max();
     }
-    /// Only when it is exhaustive.
+    /// Precondition: `exhaustive()`.
     [[nodiscard]] bool holds(shape_index shape, std::optional<constraint_index> queue_nodes,
                              std::uint8_t filters, std::int64_t need) {
         return indexed_.holds(shape, queue_nodes, filters, need);

@@ -15,18 +15,17 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// Which nodes a set of constraints admits, under a queue's node selector or none, and how much it
-/// likes them: as the index keeps it. Nodes that are liked alike form a level.
+/// Which nodes a set of constraints admits, with a queue's node selector or without, and with which
+/// preference; in the form that the index stores. Nodes of equal preference form a level.
 struct node_predicate {
     enum class form : std::uint8_t {
-        /// All nodes, and all are liked alike.
+        /// All nodes, all with the same preference.
         everywhere,
-        /// A few nodes, written down.
+        /// A list of a few nodes.
         list,
-        /// A column of the index for every level.
+        /// One column of the index per level.
         columns,
-        /// Too many levels, or too many columns already: each node is looked at when its turn
-        /// comes.
+        /// There are too many levels or columns: each node that fits is tested when it is visited.
         filter,
     };
     struct level {
@@ -34,7 +33,7 @@ struct node_predicate {
         std::size_t column = 0;
     };
 
-    /// What is known of a node that is written down, so that it need not be looked up.
+    /// A node of the list, with what would otherwise have to be looked up.
     struct candidate {
         node_index node;
         std::int32_t preference = 0;
@@ -45,31 +44,31 @@ struct node_predicate {
 
     constraint_index where;
     std::optional<constraint_index> queue_nodes;
-    /// Of the two sets of constraints, so that others in their place are noticed.
+    /// The stamps of the two sets of constraints. They differ if the index of a set was reused.
     std::uint64_t where_stamp = 0;
     std::uint64_t queue_stamp = 0;
-    /// It has to be rebuilt before it is used.
+    /// The predicate must be rebuilt before it is used.
     bool stale = true;
     form shape = form::everywhere;
-    /// The most liked first; of a list none.
+    /// The levels, the most preferred first. Not used in list form.
     sequence<level> levels;
-    /// Of a list, in the order of nodes.
+    /// The nodes of the list form, in the order of nodes.
     sequence<candidate> nodes;
 
     static constexpr std::size_t longest_list = 64;
     static constexpr std::size_t max_levels = 8;
 };
 
-/// What a predicate says of nodes, read from the constraints' rows.
+/// Evaluates a predicate for a node directly from the rows of the constraint table.
 template<std::size_t Width>
 struct predicate_rows {
     node_query<Width> query;
 
     template<class Traits>
-    predicate_rows(const cluster_state<Traits>& cluster, const node_predicate& of) {
-        query.where = &cluster.constraint_sets()[of.where];
-        if (of.queue_nodes)
-            query.queue_nodes = &cluster.constraint_sets()[*of.queue_nodes];
+    predicate_rows(const cluster_state<Traits>& cluster, const node_predicate& predicate) {
+        query.where = &cluster.constraint_sets()[predicate.where];
+        if (predicate.queue_nodes)
+            query.queue_nodes = &cluster.constraint_sets()[*predicate.queue_nodes];
     }
 
     [[nodiscard]] bool admits(node_index node) const noexcept { return eligible(query, node); }

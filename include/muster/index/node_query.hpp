@@ -16,16 +16,16 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// What a pod asks of a node.
+/// The requirements of a pod on a node.
 template<std::size_t Width>
 struct node_query {
     const resources<Width>* request = nullptr;
     const constraint_table::row* where = nullptr;
-    /// The node selectors of the queue and of those above it, if any.
+    /// The node selectors of the queue and of its ancestors, if any.
     const constraint_table::row* queue_nodes = nullptr;
-    /// The gang of the pod, for scores that look at it.
+    /// The gang of the pod, for scores that read it.
     const gang<queue_index>* of = nullptr;
-    /// The obstacles that count.
+    /// The filters that apply, one bit each.
     std::uint8_t filters = 0xff;
 };
 
@@ -41,7 +41,7 @@ template<std::size_t Width>
 
 namespace detail {
 
-/// The node selectors of the queue and of those above it; nothing if there are none. O(1).
+/// Returns the node selectors of the queue and of its ancestors; nothing if there are none. O(1).
 template<class Traits>
 [[nodiscard]] std::optional<constraint_index> queue_nodes_of(const cluster_state<Traits>& cluster,
                                                              std::optional<queue_index> queue) {
@@ -53,7 +53,7 @@ template<class Traits>
     return nodes;
 }
 
-/// What a pod of the shape asks of a node, if its queue has these selectors. O(1).
+/// Returns the requirements of a pod of the shape whose queue has these selectors. O(1).
 template<class Traits>
 [[nodiscard]] node_query<Traits::width> query_for(const cluster_state<Traits>& cluster,
                                                   shape_index shape,
@@ -66,8 +66,8 @@ template<class Traits>
     return query;
 }
 
-/// How many pods of the query the node can take: as many as fit and as are compatible by their
-/// claims.
+/// Returns how many pods of the query the node can take, at most `most`: as many as fit and as
+/// their claims (such as host ports) allow.
 template<std::size_t Width>
 [[nodiscard]] std::int64_t room_on(const ledger<Width>& accounts, const node_query<Width>& query,
                                    node_index node, std::int64_t most) {

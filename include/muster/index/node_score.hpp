@@ -9,8 +9,8 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// What a score says of a node for a pod that fits it. A score takes all of `offered`, or of it the
-/// weights, what the node has, what is free, and the request, or the same without what it has.
+/// Returns the score of a node for a pod that fits it. A score is called with all of `offered`, or
+/// with (weights, allocatable, free, request), or with (weights, free, request).
 template<std::size_t Width, class Score>
 [[nodiscard]] std::int64_t node_score(const Score& score,
                                       const offered_node<Width>& offered) noexcept {

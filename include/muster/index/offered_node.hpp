@@ -12,19 +12,20 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// A node that a pod fits, as a score looks at it. It holds references, for the time of one call.
+/// A node that a pod fits, as it is passed to a score. It holds references that are valid during
+/// the call.
 template<std::size_t Width>
 struct offered_node {
     node_index node;
-    /// The allocatable amounts of the node, and what of them is free.
+    /// The allocatable amounts of the node, and its free amounts.
     const resources<Width>& capacity;
     const resources<Width>& free;
-    /// By how much each kind counts when amounts are compared.
+    /// The weight of each kind when amounts are compared.
     const placement_weights<Width>& weights;
-    /// What the pod requests and which nodes it may use.
+    /// The pod's request, and the constraints on its node.
     const resources<Width>& request;
     const constraints& pod;
-    /// The gang of the pod. Null only if a node is asked about for no gang.
+    /// The gang of the pod. Null only if the score is computed for no gang.
     const gang<queue_index>* of = nullptr;
 };
 

@@ -12,7 +12,7 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// A score that goes by what a node has beside what is free of it.
+/// A score that also reads the allocatable amounts of the node.
 template<class Score, std::size_t Width>
 concept capacity_score = requires(const Score score, const placement_weights<Width>& weights,
                                   const resources<Width>& capacity, const resources<Width>& free,
@@ -21,17 +21,17 @@ concept capacity_score = requires(const Score score, const placement_weights<Wid
     noexcept->std::same_as<std::int64_t>;
 };
 
-/// A score that looks at the pod and its gang as well.
+/// A score that also reads the pod and its gang.
 template<class Score, std::size_t Width>
 concept pod_score = requires(const Score score, const offered_node<Width>& offered) {
     { score(offered) }
     noexcept->std::same_as<std::int64_t>;
 };
 
-/// Says how good a node is for a request that fits it: the highest score wins, ties go to the node
-/// whose key comes first. A small value. One that is an `ordered_score` is served by the index, any
-/// other by looking at every node. One with members needs `==`: what a cycle keeps is kept for
-/// scores of equal value, and without it is rebuilt in every call.
+/// Rates a node for a request that fits it. The highest score wins; ties go to the node whose key
+/// comes first. A score is a small value type. An `ordered_score` is served by the index, any other
+/// by reading every node. A score with data members needs `==`: a cycle reuses its results for
+/// scores that compare equal, and without `==` it rebuilds them in every call.
 template<class Score, std::size_t Width>
 concept placement_score = std::copyable<Score> &&
     (capacity_score<Score, Width> || pod_score<Score, Width> ||

@@ -15,8 +15,8 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// The predicates that were asked for, each in the form that serves it best. Predicates in use are
-/// few: a cluster has as many as it has distinct constraints among pods that wait.
+/// The predicates in use, each in the form that is cheapest for it. There are few: as many as there
+/// are distinct constraints among waiting pods.
 template<class Traits, class Index>
 class predicate_table {
 public:
@@ -26,8 +26,9 @@ public:
         return predicates_[at];
     }
 
-    /// The predicate, rebuilt where the constraints or the nodes changed; `hint` is where it was
-    /// last. O(1) when the hint is right, else O(predicates); and O(nodes) when it must be made.
+    /// Returns the number of the predicate, and rebuilds it if the constraints or the nodes
+    /// changed. `hint` is its last number. O(1) if the hint is right, otherwise O(predicates);
+    /// O(nodes) if it must be rebuilt.
     std::size_t find(const cluster_state<Traits>& cluster, Index& index, constraint_index where,
                      std::optional<constraint_index> queue_nodes, std::size_t hint) {
         std::size_t at = hint;
@@ -53,29 +54,31 @@ public:
         return at;
     }
 
-    /// A node came, went, or changed in what it is. O(predicates).
+    /// Updates all predicates after a node came, went, or changed its properties. O(predicates).
     void node_changed(const cluster_state<Traits>& cluster, Index& index, node_index node,
                       bool present) {
         const auto& sets = cluster.constraint_sets();
-        for (node_predicate& each : predicates_) {
-            if (each.stale)
+        for (node_predicate& predicate : predicates_) {
+            if (predicate.stale)
                 continue;
-            if (each.where_stamp != sets[each.where].stamp ||
-                (each.queue_nodes && each.queue_stamp != sets[*each.queue_nodes].stamp)) {
-                drop(index, each);
+            if (predicate.where_stamp != sets[predicate.where].stamp ||
+                (predicate.queue_nodes &&
+                 predicate.queue_stamp != sets[*predicate.queue_nodes].stamp)) {
+                drop(index, predicate);
                 continue;
             }
-            const predicate_rows<Traits::width> rows(cluster, each);
+            const predicate_rows<Traits::width> rows(cluster, predicate);
             const bool admits = present && rows.admits(node);
-            if (!fits_in(index, each, {node, rows.preference(node), cluster.node_labels()[node]},
-                         present, admits))
-                drop(index, each);
+            if (!fits_in(index, predicate,
+                         {node, rows.preference(node), cluster.node_labels()[node]}, present,
+                         admits))
+                drop(index, predicate);
         }
     }
 
     void clear(Index& index) {
-        for (node_predicate& each : predicates_)
-            drop(index, each);
+        for (node_predicate& predicate : predicates_)
+            drop(index, predicate);
     }
 
 private:
@@ -85,79 +88,82 @@ private:
                predicates_[at].queue_nodes == queue_nodes;
     }
 
-    /// Takes the node into the predicate as it stands; false when it has to be rebuilt.
-    bool fits_in(Index& index, node_predicate& of, const node_predicate::candidate& changed,
+    /// Applies the changed node to the predicate in its present form. Returns false if the
+    /// predicate must be rebuilt.
+    bool fits_in(Index& index, node_predicate& predicate, const node_predicate::candidate& changed,
                  bool present, bool admits) {
         const node_index node = changed.node;
         const std::int32_t preference = changed.preference;
-        const auto level = detail::find(of.levels, preference, &node_predicate::level::preference);
-        switch (of.shape) {
+        const auto level =
+            detail::find(predicate.levels, preference, &node_predicate::level::preference);
+        switch (predicate.shape) {
         case node_predicate::form::everywhere:
-            return !present || (admits && preference == of.levels.front().preference);
+            return !present || (admits && preference == predicate.levels.front().preference);
         case node_predicate::form::list:
-            return admits ? detail::find(of.nodes, changed) != of.nodes.end()
-                          : detail::find(of.nodes, node, &node_predicate::candidate::node) ==
-                                of.nodes.end();
+            return admits ? detail::find(predicate.nodes, changed) != predicate.nodes.end()
+                          : detail::find(predicate.nodes, node, &node_predicate::candidate::node) ==
+                                predicate.nodes.end();
         case node_predicate::form::columns:
             if (present)
-                for (const auto& each : of.levels)
-                    index.set(each.column, node, admits && each.preference == preference);
-            return !admits || level != of.levels.end();
+                for (const auto& with_column : predicate.levels)
+                    index.set(with_column.column, node,
+                              admits && with_column.preference == preference);
+            return !admits || level != predicate.levels.end();
         case node_predicate::form::filter:
-            return !admits || level != of.levels.end();
+            return !admits || level != predicate.levels.end();
         }
         return false;
     }
 
-    void drop(Index& index, node_predicate& of) {
-        if (!of.stale && of.shape == node_predicate::form::columns)
-            for (const auto& level : of.levels) {
+    void drop(Index& index, node_predicate& predicate) {
+        if (!predicate.stale && predicate.shape == node_predicate::form::columns)
+            for (const auto& level : predicate.levels) {
                 index.remove_column(level.column);
                 --columns_;
             }
-        of.stale = true;
-        of.levels.clear();
-        of.nodes.clear();
+        predicate.stale = true;
+        predicate.levels.clear();
+        predicate.nodes.clear();
     }
 
-    void make(const cluster_state<Traits>& cluster, Index& index, node_predicate& of) {
-        drop(index, of);
-        of.stale = false;
-        const predicate_rows<Traits::width> rows(cluster, of);
+    void make(const cluster_state<Traits>& cluster, Index& index, node_predicate& predicate) {
+        drop(index, predicate);
+        predicate.stale = false;
+        const predicate_rows<Traits::width> rows(cluster, predicate);
         std::size_t present = 0;
         std::size_t admitted = 0;
         for (const node_index node : cluster.node_order()) {
             present += cluster[node].present ? 1U : 0U;
             if (!cluster[node].present || !rows.admits(node))
                 continue;
-            const std::int32_t liked = rows.preference(node);
+            const std::int32_t preference = rows.preference(node);
             if (++admitted <= node_predicate::longest_list)
-                of.nodes.push_back({node, liked, cluster.node_labels()[node]});
-            if (detail::find(of.levels, liked, &node_predicate::level::preference) ==
-                of.levels.end())
-                of.levels.push_back({liked, 0});
+                predicate.nodes.push_back({node, preference, cluster.node_labels()[node]});
+            if (detail::find(predicate.levels, preference, &node_predicate::level::preference) ==
+                predicate.levels.end())
+                predicate.levels.push_back({preference, 0});
         }
-        detail::sort_short(of.levels, [](const auto& lhs, const auto& rhs) {
+        detail::sort_short(predicate.levels, [](const auto& lhs, const auto& rhs) {
             return lhs.preference > rhs.preference;
         });
-        if (admitted == present && of.levels.size() == 1) {
-            of.shape = node_predicate::form::everywhere;
+        if (admitted == present && predicate.levels.size() == 1) {
+            predicate.shape = node_predicate::form::everywhere;
         } else if (admitted <= node_predicate::longest_list) {
-            of.shape = node_predicate::form::list;
+            predicate.shape = node_predicate::form::list;
             return;
-        } else if (of.levels.size() > node_predicate::max_levels ||
-                   columns_ + of.levels.size() > max_columns) {
-            of.shape = node_predicate::form::filter;
+        } else if (predicate.levels.size() > node_predicate::max_levels ||
+                   columns_ + predicate.levels.size() > max_columns) {
+            predicate.shape = node_predicate::form::filter;
         } else {
-            of.shape = node_predicate::form::columns;
-            for (auto& level : of.levels) {
+            predicate.shape = node_predicate::form::columns;
+            for (auto& level : predicate.levels) {
                 level.column = index.add_column([&](node_index node) {
                     return rows.admits(node) && rows.preference(node) == level.preference;
                 });
                 ++columns_;
             }
         }
-        of.nodes.clear();
+        predicate.nodes.clear();
     }
 
     sequence<node_predicate> predicates_;

@@ -5,10 +5,11 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// Asks the memory ahead for what is to be read, or written, soon.
+/// Prefetches memory that will soon be read, or written.
 inline void prefetch_to_read(const void* what) noexcept {
     __builtin_prefetch(what);
-    // Without it GCC takes a function that only does this for one that does nothing, and drops it.
+    // Without this GCC treats a function that only prefetches as one without effects, and drops
+    // calls of it.
     asm volatile("");
 }
 inline void prefetch_to_write(const void* what) noexcept {

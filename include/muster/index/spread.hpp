@@ -14,8 +14,8 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// Puts equal pods one by one where most is free, as nodes come up in that order: those that have
-/// been given a pod wait in a heap by what is left of them.
+/// Places equal pods one by one on the node with the most free, while a walk delivers nodes in that
+/// order. Nodes that have been given a pod wait in a heap, ordered by what they have left.
 template<std::size_t Width>
 class spread {
 public:
@@ -23,7 +23,7 @@ public:
         std::int64_t rank = 0;
         std::uint64_t label = 0;
         node_index node;
-        /// How many more the node can take.
+        /// How many more pods the node can take.
         std::int64_t room = 0;
         resources<Width> free{};
     };
@@ -34,7 +34,8 @@ public:
         heap_.clear();
     }
 
-    /// Gives pods to nodes in the heap while they come before `next`; what is left of `count`.
+    /// Places pods on the nodes of the heap that come before `next`, at most `count`. Returns how
+    /// many of `count` are left.
     std::int64_t up_to(const place& next, std::int64_t count, detail::sequence<node_run>& into) {
         while (count > 0 && !heap_.empty() && before(heap_.front(), next)) {
             give(into);
@@ -43,17 +44,19 @@ public:
         return count;
     }
 
-    /// Gives a pod to the node that came up, which joins the heap when it can take more.
-    std::int64_t add(place came, const resources<Width>& free, std::int64_t count,
+    /// Places a pod on the node that the walk delivered, and adds the node to the heap if it can
+    /// take more. Returns how many of `count` are left.
+    std::int64_t add(place delivered, const resources<Width>& free, std::int64_t count,
                      detail::sequence<node_run>& into) {
-        came.free = free;
-        heap_.push_back(came);
+        delivered.free = free;
+        heap_.push_back(delivered);
         std::push_heap(heap_.begin(), heap_.end(), after);
         give(into);
         return count - 1;
     }
 
-    /// No more nodes come up.
+    /// Places pods on the nodes of the heap after the walk has ended. Returns how many of `count`
+    /// are left.
     std::int64_t drain(std::int64_t count, detail::sequence<node_run>& into) {
         for (; count > 0 && !heap_.empty(); --count)
             give(into);
@@ -68,7 +71,7 @@ private:
         return before(rhs, lhs);
     }
 
-    /// One pod to the first of the heap.
+    /// Places one pod on the first node of the heap.
     void give(detail::sequence<node_run>& into) {
         std::pop_heap(heap_.begin(), heap_.end(), after);
         place& best = heap_.back();

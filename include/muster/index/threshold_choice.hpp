@@ -14,15 +14,15 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// A request and how much it matters.
+/// A request and its weight: how often it was queried, roughly.
 template<std::size_t Width>
 struct weighed_request {
     resources<Width> request;
     std::uint64_t weight = 0;
 };
 
-/// Appends a grid of at most `most` vectors over requests that ask for the same kinds: per kind
-/// some of the amounts that they ask for, evenly spread, and every combination of them.
+/// Appends a grid of at most `most` vectors for requests of the same kinds: per kind a selection of
+/// the requested amounts, evenly spaced, and every combination of them.
 template<std::size_t Width>
 void append_grid(std::span<const weighed_request<Width>> requests, std::size_t most,
                  sequence<resources<Width>>& into) {
@@ -30,12 +30,12 @@ void append_grid(std::span<const weighed_request<Width>> requests, std::size_t m
     std::array<std::size_t, Width> distinct{};
     std::array<std::size_t, Width> levels{};
     for (std::size_t column = 0; column < Width; ++column) {
-        for (const auto& each : requests)
-            sorted[column].push_back(each.request[column]);
+        for (const auto& at : requests)
+            sorted[column].push_back(at.request[column]);
         detail::sort_short(sorted[column]);
         distinct[column] = 1;
-        for (std::size_t each = 1; each < sorted[column].size(); ++each)
-            distinct[column] += sorted[column][each] != sorted[column][each - 1] ? 1U : 0U;
+        for (std::size_t at = 1; at < sorted[column].size(); ++at)
+            distinct[column] += sorted[column][at] != sorted[column][at - 1] ? 1U : 0U;
         levels[column] = 1;
     }
     for (std::size_t product = 1;;) {
@@ -65,9 +65,9 @@ void append_grid(std::span<const weighed_request<Width>> requests, std::size_t m
     }
 }
 
-/// At most `most` thresholds for the requests: all of them when they are few enough; otherwise
-/// those that matter much, and grids over the others. Depends on nothing but the requests in their
-/// order. O(requests · log requests).
+/// Returns at most `most` thresholds for the requests: all requests if they are few enough;
+/// otherwise the requests of high weight, and grids over the others. The result depends only on the
+/// requests and their order. O(requests · log requests).
 template<std::size_t Width>
 [[nodiscard]] sequence<resources<Width>>
 choose_thresholds(sequence<weighed_request<Width>> requests, std::size_t most) {
@@ -76,8 +76,8 @@ choose_thresholds(sequence<weighed_request<Width>> requests, std::size_t most) {
     };
     detail::sort_short(requests, heavier);
     std::uint64_t total = 0;
-    for (const auto& each : requests)
-        total += each.weight;
+    for (const auto& candidate : requests)
+        total += candidate.weight;
     sequence<resources<Width>> chosen;
     std::size_t taken = 0;
     while (taken < requests.size() &&
@@ -86,11 +86,12 @@ choose_thresholds(sequence<weighed_request<Width>> requests, std::size_t most) {
     if (taken == requests.size())
         return chosen;
 
-    // What is left falls into groups by what is asked for; each gets thresholds by its size.
-    const auto kinds_of = [](const weighed_request<Width>& each) {
+    // The other requests are grouped by the kinds that they request. Each group gets a share of the
+    // thresholds in proportion to its size.
+    const auto kinds_of = [](const weighed_request<Width>& candidate) {
         std::array<bool, Width> asks{};
         for (std::size_t column = 0; column < Width; ++column)
-            asks[column] = each.request[column] > 0;
+            asks[column] = candidate.request[column] > 0;
         return asks;
     };
     const auto rest = std::span(requests).subspan(taken);

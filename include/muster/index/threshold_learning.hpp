@@ -19,15 +19,15 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// Watches what queries cost and says when, and by which requests, the thresholds should be
-/// learned anew: when what was looked at in vain would have paid for it. Counts only, no clock, so
-/// that the same calls learn the same.
+/// Counts the wasted work of queries, and decides when to replace the thresholds and by which
+/// requests: when the wasted work would have paid for it. It uses counts and no clock, so the same
+/// calls give the same thresholds.
 template<std::size_t Width, std::size_t Thresholds>
 class threshold_learning {
     using query = threshold_query<Width>;
 
 public:
-    /// Takes notice of a query. O(1).
+    /// Records a query and its work. O(1).
     void note(const query& asked, const search_effort& effort) {
         if (asked.exact) {
             if (asked.thresholds != 0)
@@ -42,15 +42,15 @@ public:
         remember(asked.request);
     }
 
-    /// True when learning is worth its price for so many rows.
+    /// Returns true if replacing the thresholds of this many rows is worth its cost.
     [[nodiscard]] bool due(std::size_t rows) const noexcept {
         return waste_ > patience_ * (rows + 64);
     }
 
-    /// The requests to learn, given the thresholds of now; none when those will do.
+    /// Returns the requests to use as thresholds; none if the current ones are still right.
     [[nodiscard]] sequence<resources<Width>>
     choose(const threshold_set<Width, Thresholds>& current) {
-        // Patience grows while queries go on to waste more than half of what they did before.
+        // Patience doubles if queries still waste more than half of what they wasted before.
         const std::uint64_t rate = waste_ / std::max<std::uint64_t>(1, inexact_);
         patience_ = 2 * rate > last_rate_ && last_rate_ != 0 ? std::min(patience_ * 2, max_patience)
                                                              : least_patience;
@@ -59,24 +59,24 @@ public:
         inexact_ = 0;
 
         sequence<weighed_request<Width>> requests;
-        for (std::size_t each = 0; each < current.size(); ++each)
-            if (uses_[each] != 0)
-                requests.push_back({current[each], uses_[each]});
-        for (weighed_request<Width>& each : sample_) {
-            if (each.weight == 0)
+        for (std::size_t sampled = 0; sampled < current.size(); ++sampled)
+            if (uses_[sampled] != 0)
+                requests.push_back({current[sampled], uses_[sampled]});
+        for (weighed_request<Width>& sampled : sample_) {
+            if (sampled.weight == 0)
                 continue;
             const auto same =
-                detail::find(requests, each.request, &weighed_request<Width>::request);
+                detail::find(requests, sampled.request, &weighed_request<Width>::request);
             if (same == requests.end())
-                requests.push_back(each);
-            // What is not asked for any more is forgotten in time.
-            each.weight /= 2;
+                requests.push_back(sampled);
+            // Requests that are no longer queried lose their weight over time.
+            sampled.weight /= 2;
         }
         uses_ = {};
         auto chosen = choose_thresholds<Width>(std::move(requests), Thresholds);
-        const auto is_known = [&](const resources<Width>& each) {
+        const auto is_known = [&](const resources<Width>& sampled) {
             for (std::size_t at = 0; at < current.size(); ++at)
-                if (current[at] == each)
+                if (current[at] == sampled)
                     return true;
             return false;
         };
@@ -90,15 +90,16 @@ public:
     }
 
 private:
-    /// In rows looked at in vain: a leaf looked at, and learning a row anew.
+    /// The cost of reading a leaf, in units of rows that were read without result. The patience has
+    /// the same unit, per row.
     static constexpr std::uint64_t leaf_cost = 16;
     static constexpr std::uint64_t least_patience = 64;
     static constexpr std::uint64_t max_patience = std::uint64_t{1} << 20;
     static constexpr std::size_t ways = 4;
     static constexpr std::size_t sets = 64;
 
-    /// Counts the request in a table of a fixed size. Where there is no room for another, the one
-    /// that counts least counts less, until it gives way.
+    /// Counts the request in a table of a fixed size (a set-associative one). If its set is full,
+    /// the weight of the lightest entry falls by one; an entry of weight 0 is replaced.
     void remember(const resources<Width>& request) {
         if (sample_.empty())
             sample_.resize(sets * ways);
@@ -123,7 +124,7 @@ private:
     }
 
     sequence<weighed_request<Width>> sample_;
-    /// Per threshold: how many queries asked for just that.
+    /// Per threshold: how many queries requested exactly this vector.
     std::array<std::uint64_t, 64> uses_{};
     std::uint64_t waste_ = 0;
     std::uint64_t inexact_ = 0;

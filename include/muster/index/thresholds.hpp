@@ -16,22 +16,24 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// A request with what is known of it under the thresholds of one generation.
+/// A request, prepared for the thresholds of one generation.
 template<std::size_t Width>
 struct threshold_query {
     resources<Width> request;
-    /// No row that the request fits ranks lower, unless it is short of something.
+    /// No row that the request fits has a lower rank, unless the row has a negative amount of some
+    /// kind.
     std::int64_t from = std::numeric_limits<std::int64_t>::min();
-    /// Whatever the request fits satisfies all of these, and none of them follows from another.
+    /// Every row that the request fits satisfies all of these thresholds. None of them is implied
+    /// by another.
     std::uint64_t thresholds = 0;
-    /// The thresholds say all there is to say.
+    /// The request fits exactly the rows that satisfy these thresholds.
     bool exact = false;
-    /// 0 is no generation.
+    /// The generation of the thresholds; 0 if the query was not prepared.
     std::uint32_t generation = 0;
 };
 
-/// Up to 64 request vectors. Free amounts satisfy a threshold when they are not short of anything
-/// that it asks for; which thresholds they satisfy is their sketch, one bit per threshold.
+/// Up to 64 request vectors. Free amounts satisfy a threshold if they cover every kind that it
+/// requests. The sketch of free amounts has one bit for each threshold that they satisfy.
 template<std::size_t Width, std::size_t Thresholds>
 class threshold_set {
 public:
@@ -41,29 +43,31 @@ public:
     }
     [[nodiscard]] std::uint32_t generation() const noexcept { return generation_; }
 
-    /// Replaces all thresholds by the first of these that differ and ask for anything, as many as
-    /// there is room for. O(thresholds² · width).
+    /// Replaces all thresholds by the first of these requests that are distinct and not zero, as
+    /// far as there is room for them. O(thresholds² · width).
     void assign(std::span<const resources<Width>> requests) noexcept {
         ++generation_;
         count_ = 0;
-        for (resources<Width> each : requests) {
+        for (resources<Width> threshold : requests) {
             if (count_ == Thresholds)
                 break;
-            each = greater(each, {});
+            threshold = greater(threshold, {});
             const auto end = thresholds_.begin() + static_cast<std::ptrdiff_t>(count_);
-            if (each != resources<Width>{} && std::find(thresholds_.begin(), end, each) == end)
-                thresholds_[count_++] = each;
+            if (threshold != resources<Width>{} &&
+                std::find(thresholds_.begin(), end, threshold) == end)
+                thresholds_[count_++] = threshold;
         }
         widest_ = 1;
         for (std::size_t column = 0; column < Width; ++column)
             lay_steps(column);
-        for (std::size_t each = 0; each < count_; ++each)
-            implied_[each] = sketch(thresholds_[each]) & ~(std::uint64_t{1} << each);
+        for (std::size_t threshold = 0; threshold < count_; ++threshold)
+            implied_[threshold] = sketch(thresholds_[threshold]) & ~(std::uint64_t{1} << threshold);
     }
 
-    /// The thresholds that the amounts satisfy. O(width · log thresholds).
+    /// Returns the thresholds that the amounts satisfy. O(width · log thresholds).
     [[nodiscard]] std::uint64_t sketch(const resources<Width>& free) const noexcept {
-        // All columns are searched at once, without a branch: each waits for its own loads only.
+        // Binary searches of all kinds, interleaved and without branches, so that no load waits for
+        // a load of another kind.
         std::array<std::size_t, Width> reached{};
         for (std::size_t half = widest_; half > 0; half /= 2)
             for (std::size_t column = 0; column < Width; ++column) {
@@ -77,12 +81,13 @@ public:
         return satisfied;
     }
 
-    /// O(width · log thresholds + thresholds below the request).
+    /// Prepares a query for the current thresholds. O(width · log thresholds + thresholds below the
+    /// request).
     [[nodiscard]] threshold_query<Width> prepare(const resources<Width>& request,
                                                  std::int64_t from) const noexcept {
         const std::uint64_t below = sketch(request);
         std::uint64_t implied = 0;
-        for_each_bit(below, [&](std::size_t each) { implied |= implied_[each]; });
+        for_each_bit(below, [&](std::size_t threshold) { implied |= implied_[threshold]; });
         threshold_query<Width> query{request, from, below & ~implied, false, generation_};
         if (query.thresholds == 0)
             query.exact = request == resources<Width>{};
@@ -93,8 +98,8 @@ public:
     }
 
 private:
-    /// One kind's distinct amounts in ascending order, then the highest that there are; and what
-    /// is satisfied in that kind by having reached so many of them.
+    /// The distinct threshold amounts of one kind in ascending order, padded with the largest
+    /// int64; and per step the thresholds that are satisfied in this kind by amounts that reach it.
     struct steps {
         std::array<std::int64_t, 2 * Thresholds> amounts{};
         std::array<std::uint64_t, 2 * Thresholds> satisfied{};
@@ -106,8 +111,8 @@ private:
                 ++at;
             if (at < count && amounts[at] == amount)
                 return;
-            for (std::size_t each = count++; each > at; --each)
-                amounts[each] = amounts[each - 1];
+            for (std::size_t place = count++; place > at; --place)
+                amounts[place] = amounts[place - 1];
             amounts[at] = amount;
         }
     };
@@ -117,19 +122,20 @@ private:
         laid.count = 0;
         laid.amounts.fill(std::numeric_limits<std::int64_t>::max());
         std::uint64_t unasked = 0;
-        for (std::size_t each = 0; each < count_; ++each) {
-            const std::int64_t amount = thresholds_[each][column];
+        for (std::size_t threshold = 0; threshold < count_; ++threshold) {
+            const std::int64_t amount = thresholds_[threshold][column];
             if (amount > 0)
                 laid.add(amount);
             else
-                unasked |= std::uint64_t{1} << each;
+                unasked |= std::uint64_t{1} << threshold;
         }
         laid.satisfied[0] = unasked;
         for (std::size_t step = 0; step < laid.count; ++step) {
             std::uint64_t here = 0;
-            for (std::size_t each = 0; each < count_; ++each)
-                here |= static_cast<std::uint64_t>(thresholds_[each][column] == laid.amounts[step])
-                        << each;
+            for (std::size_t threshold = 0; threshold < count_; ++threshold)
+                here |=
+                    static_cast<std::uint64_t>(thresholds_[threshold][column] == laid.amounts[step])
+                    << threshold;
             laid.satisfied[step + 1] = laid.satisfied[step] | here;
         }
         for (std::size_t step = laid.count + 1; step < laid.satisfied.size(); ++step)
@@ -139,11 +145,12 @@ private:
     }
 
     std::array<resources<Width>, Thresholds> thresholds_{};
-    /// Per threshold: the others that whatever satisfies it satisfies too.
+    /// Per threshold: the other thresholds that it implies.
     std::array<std::uint64_t, Thresholds> implied_{};
     std::array<steps, Width> steps_{};
     std::size_t count_ = 0;
-    /// The first stride of the search: the largest power of two not above any column's steps.
+    /// The first stride of the binary search: the largest power of two that is at most the number
+    /// of steps of some kind.
     std::size_t widest_ = 0;
     std::uint32_t generation_ = 1;
 };

@@ -14,15 +14,15 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// One weight per kind for the whole cluster: 2^s with s = 57 - ceil(log2(largest allocatable)),
-/// so that every kind counts about alike and a request lowers the key of every node by the same.
-/// Kinds that no node has, and the kind that counts pods, weigh nothing.
+/// One weight per kind for the whole cluster: 2^s with s = 57 - ceil(log2(largest allocatable)).
+/// All kinds then count about equally, and a request lowers the key of every node by the same
+/// amount. Kinds that no node has, and the kind that counts pods, have weight 0.
 template<std::size_t Width>
 struct placement_weights {
     std::array<std::int64_t, Width> per_unit{};
 
-    /// K = the weighted sum of the free amounts. Exact for every node that is not short of more
-    /// than it could ever have; beyond that it is held at the end of int64.
+    /// Returns K, the weighted sum of the free amounts. Exact for every node whose shortage is not
+    /// larger than its allocatable could be; beyond that it is clamped to int64.
     [[nodiscard]] constexpr std::int64_t key(const resources<Width>& free) const noexcept {
         int128 sum = 0;
         for (std::size_t column = 0; column < Width; ++column)
@@ -34,7 +34,7 @@ struct placement_weights {
                                          const placement_weights&) = default;
 };
 
-/// The weights for the nodes present. O(width).
+/// Returns the weights for the nodes that are present. O(width).
 template<std::size_t Width>
 [[nodiscard]] placement_weights<Width> weigh(const ledger<Width>& accounts,
                                              std::optional<kind_id> pods_kind) {
