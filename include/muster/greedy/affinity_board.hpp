@@ -25,7 +25,7 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// Nodes of one domain only, for the classes that are marked.
+/// Confines the marked classes to the nodes of one domain. Confines nothing if `within` is null.
 struct confinement {
     const topology_domains* within = nullptr;
     domain_index domain;
@@ -36,42 +36,43 @@ struct confinement {
     }
 };
 
-/// The board of a `tree_walk` for a gang on which terms between pods bear: members are placed one
-/// by one, each on the best node that no term between pods keeps it off, those placed before it
-/// included: what kube-scheduler would accept of one pod after the other. Tests every node for
-/// every pod.
+/// The board of a `tree_walk` for a gang with required pod affinity. Places one member at a time on
+/// the best node that no affinity, anti-affinity or spread term excludes, given the members placed
+/// before. The result is what kube-scheduler would accept pod by pod. Tests every node for every
+/// pod.
 template<class Traits>
 class affinity_board {
 public:
     static constexpr std::size_t width = Traits::width;
     static constexpr bool room_may_come = true;
 
-    /// A node that can take a member, and how good it is.
+    /// A node that can take a member, with its rating.
     struct ranked {
         node_index node;
-        /// Among those that can, by key.
+        /// The rank of its key among the nodes that can take the member.
         std::size_t place = 0;
-        /// Its own preference and the wishes of terms; it comes before the placement score.
+        /// The sum of node preference and preferred terms. Compared before the placement score.
         std::int64_t liking = 0;
         std::int64_t score = 0;
 
         [[nodiscard]] bool better_than(const ranked& other) const noexcept {
             return liking != other.liking ? liking > other.liking : score > other.score;
         }
-        /// A strict order.
+        /// A strict order: better nodes first, ties by key.
         [[nodiscard]] bool comes_before(const ranked& other) const noexcept {
             return better_than(other) || (!other.better_than(*this) && place < other.place);
         }
     };
-    /// A vertex of the tree whose members must share a domain.
+    /// A required topology constraint: the members of a vertex must share a domain of a level.
     struct bond {
         std::size_t vertex = 0;
         const topology_domains* within = nullptr;
         std::size_t level = 0;
-        /// Of those that stand: in which domain, and how many.
+        /// The domain of the members that have a node, and their number (all that had a node at the
+        /// start count as 1).
         std::optional<domain_index> domain;
         std::int64_t members = 0;
-        /// Members hold apart already.
+        /// Members already occupy nodes of different domains, so no member can be added.
         bool broken = false;
     };
 
@@ -83,9 +84,9 @@ public:
     affinity_board(const affinity_board&) = delete;
     affinity_board& operator=(const affinity_board&) = delete;
 
-    /// Starts with a gang of which no member is placed. Keeps the memory. All arguments must
-    /// outlive its use; `into` is a plan on the state's own accounts. Pods that the plan vacated
-    /// are gone, and so are leaving pods if the plan looks ahead.
+    /// Starts with a gang of which no member is placed; memory is reused. All arguments must
+    /// outlive the board's use. `into` must be a plan on the state's own accounts. Pods that the
+    /// plan evicted count as gone. So do terminating pods if the plan counts released room as free.
     void begin(const cluster_state<Traits>& cluster, const gang_members<width>& members,
                plan<width>& into, const any_score<width>& score) {
         cluster_ = &cluster;
@@ -100,9 +101,9 @@ public:
         bonds_.clear();
         unconfine();
         looks_ = 0;
-        for (const topology_requirement& each : members.topology)
-            if (each.required)
-                know_bond(each);
+        for (const topology_requirement& requirement : members.topology)
+            if (requirement.required)
+                know_bond(requirement);
     }
 
     [[nodiscard]] const affinity_members<width>& members() const noexcept { return sorted_; }
@@ -110,10 +111,10 @@ public:
     [[nodiscard]] const sequence<bond>& bonds() const noexcept { return bonds_; }
     [[nodiscard]] placed_members<width>& placed() noexcept { return placed_; }
     [[nodiscard]] const placed_members<width>& placed() const noexcept { return placed_; }
-    /// Nodes looked at so far.
+    /// The number of node tests so far.
     [[nodiscard]] std::int64_t looks() const noexcept { return looks_; }
 
-    /// From here on nodes must also lie there.
+    /// Restricts further placements to the domain, until `unconfine`.
     void confine(const confinement& to) {
         confined_ = to;
         ++changes_;
@@ -123,7 +124,7 @@ public:
         ++changes_;
     }
 
-    /// The node can take a member of the class now, as far as quotas do not tell.
+    /// Returns true if the node can take a member of the class now. Quotas are not checked.
     [[nodiscard]] bool can_take(std::size_t of_class, node_index node) const {
         const affinity_class<width>& from = sorted_.classes[of_class];
         return fits(*from.query.request, accounts().free(node)) && eligible(from.query, node) &&
@@ -133,8 +134,8 @@ public:
                (bonds_.empty() || !is_bound_elsewhere(from.role.value(), node));
     }
 
-    /// The nodes that can take a member of the class now, in the order of their keys.
-    /// O(nodes · terms).
+    /// Lists the nodes that can take a member of the class now, in the order of their keys. O(nodes
+    /// · terms).
     void list(std::size_t of_class, sequence<ranked>& into) {
         nodes_.clear();
         into.clear();
@@ -157,16 +158,17 @@ public:
         }
     }
 
-    /// The next member of the class onto that node, which can take it; false and nothing changed
-    /// when the quota does not admit it.
+    /// Places the next member of the class on the node, which must be able to take it. Returns
+    /// false and changes nothing if the quota does not admit it.
     [[nodiscard]] bool put(std::size_t of_class, node_index node) {
         const affinity_class<width>& from = sorted_.classes[of_class];
         if (!placed_.put(of_class, from.pods, node, 1, *from.query.request, *from.shape->claims))
             return false;
         counts_.place(of_class, node, 1);
-        for (bond& each : bonds_)
-            if (is_below(*tree_, from.role.value(), each.vertex) && ++each.members == 1)
-                each.domain = each.within->find(node, each.level);
+        for (bond& vertex_bond : bonds_)
+            if (is_below(*tree_, from.role.value(), vertex_bond.vertex) &&
+                ++vertex_bond.members == 1)
+                vertex_bond.domain = vertex_bond.within->find(node, vertex_bond.level);
         ++changes_;
         return true;
     }
@@ -178,14 +180,17 @@ public:
         while (this->mark() > mark) {
             const auto last = placed_.undo();
             counts_.place(last.which, last.node, -1);
-            for (bond& each : bonds_)
-                each.members -=
-                    is_below(*tree_, sorted_.classes[last.which].role.value(), each.vertex) ? 1 : 0;
+            for (bond& vertex_bond : bonds_)
+                vertex_bond.members -=
+                    is_below(*tree_, sorted_.classes[last.which].role.value(), vertex_bond.vertex)
+                        ? 1
+                        : 0;
             ++changes_;
         }
     }
 
-    /// The next member of the class on its best node, one at a time.
+    /// Places the next member of the class on its best node. Always one member, whatever number is
+    /// wanted.
     [[nodiscard]] std::int64_t place(std::size_t of_class, std::int64_t, bool) {
         if (stuck_at_[of_class] == changes_)
             return 0;
@@ -199,7 +204,7 @@ public:
         return 0;
     }
 
-    /// `can_take` holds members to the domains in which the others stand.
+    /// Nothing to choose: `can_take` confines members to the domain of the members already placed.
     template<class Attempt>
     [[nodiscard]] auto in_domains(std::size_t, bool, const Attempt& attempt) {
         return attempt();
@@ -207,7 +212,8 @@ public:
     [[nodiscard]] static constexpr bool search_for(std::size_t) noexcept { return false; }
     [[nodiscard]] static constexpr bool widen() noexcept { return false; }
 
-    /// How many of the classes' members the domain takes, each class for itself. O(nodes of it).
+    /// Returns how many members of the confined classes the domain can take, if each class had the
+    /// domain to itself. O(nodes of the domain).
     [[nodiscard]] std::int64_t room_in(const confinement& where) {
         const auto& nodes = (*where.within)[where.domain].nodes;
         std::int64_t sum = 0;
@@ -231,24 +237,25 @@ private:
         return placed_.into().accounts();
     }
 
-    void know_bond(const topology_requirement& of) {
+    void know_bond(const topology_requirement& requirement) {
         bond made;
-        made.vertex = of.vertex;
-        made.within = &cluster_->topologies()[of.within];
-        made.level = *of.required;
-        made.broken = of.held && of.shared <= made.level;
-        if (of.held && !made.broken)
-            made.domain = made.within->find(of.witness, made.level);
-        made.members = of.held ? 1 : 0;
+        made.vertex = requirement.vertex;
+        made.within = &cluster_->topologies()[requirement.within];
+        made.level = *requirement.required;
+        made.broken = requirement.held && requirement.shared <= made.level;
+        if (requirement.held && !made.broken)
+            made.domain = made.within->find(requirement.witness, made.level);
+        made.members = requirement.held ? 1 : 0;
         bonds_.push_back(made);
     }
 
     [[nodiscard]] bool is_bound_elsewhere(std::size_t role, node_index node) const noexcept {
-        for (const bond& each : bonds_) {
-            if (!is_below(*tree_, role, each.vertex))
+        for (const bond& vertex_bond : bonds_) {
+            if (!is_below(*tree_, role, vertex_bond.vertex))
                 continue;
-            const auto domain = each.within->find(node, each.level);
-            if (each.broken || !domain || (each.members > 0 && each.domain != domain))
+            const auto domain = vertex_bond.within->find(node, vertex_bond.level);
+            if (vertex_bond.broken || !domain ||
+                (vertex_bond.members > 0 && vertex_bond.domain != domain))
                 return true;
         }
         return false;
@@ -268,9 +275,9 @@ private:
     std::vector<node_index> nodes_;
     sequence<std::int64_t> rates_;
     sequence<ranked> ranks_;
-    /// Moves with every placement, every one undone, and every confinement.
+    /// Changes with every placement, undo and confinement.
     std::uint64_t changes_ = 0;
-    /// Per class: at which change no node could take a member.
+    /// Per class: the value of `changes_` when no node could take a member.
     detail::sequence<std::uint64_t> stuck_at_;
     std::int64_t looks_ = 0;
 };

@@ -28,15 +28,16 @@ template<class Traits>
     constexpr std::size_t width = Traits::width;
     const auto& group = cluster[which];
     std::vector<pod_index> coming;
-    bool bear = false;
+    bool affected = false;
     for (const pod_index member : group.members)
         if (cluster[member].awaited() && (ahead || !cluster[member].migration_target)) {
             coming.push_back(member);
-            bear = bear || detail::terms_bear_on(cluster, member);
+            affected = affected || detail::terms_bear_on(cluster, member);
         }
-    if (!bear)
+    if (!affected)
         return true;
-    // A pod that a spread term counts may have to start after the pod with the term.
+    // A pod that a spread term counts may have to start after the pod with the term, so the order
+    // matters.
     detail::stable_sort(coming, {}, [&](pod_index pod) { return cluster[pod].turn; });
     const auto queue_nodes = detail::queue_nodes_of(cluster, group.queue);
     const pod_population& population = cluster.population();
@@ -45,32 +46,33 @@ template<class Traits>
     detail::sequence<std::size_t> classes;
     for (const pod_index pod : coming) {
         const auto& record = cluster[pod];
-        const identity_index who = population.identity_of(record.labels, group.tenant);
-        const auto [found, fresh] = class_of.try_emplace({record.shape, who}, alike.classes.size());
+        const identity_index identity = population.identity_of(record.labels, group.tenant);
+        const auto [found, fresh] =
+            class_of.try_emplace({record.shape, identity}, alike.classes.size());
         classes.push_back(found->second);
         if (!fresh)
             continue;
         detail::affinity_class<width>& made = alike.classes.add();
         made.role = record.role;
-        made.identity = who;
+        made.identity = identity;
         made.query = detail::query_for(cluster, record.shape, queue_nodes);
         made.terms = population.terms(cluster.shapes()[record.shape].where);
         if (made.terms)
             made.values = &*made.query.where->value.pods;
     }
     detail::affinity_counts<Traits> counts(cluster, alike, {ahead, coming, {}});
-    // Pods that need other pods first are placed after these.
-    detail::sequence<char> stands(coming.size(), 0);
+    // Repeats until nothing changes: a pod that needs other pods is placed after them.
+    detail::sequence<char> placed(coming.size(), 0);
     std::size_t left = coming.size();
     for (bool more = true; more && left > 0;) {
         more = false;
         for (std::size_t at = 0; at < coming.size(); ++at) {
             const node_index node = *cluster[coming[at]].node;
-            if (stands[at] ||
+            if (placed[at] ||
                 counts.violation_on(classes[at], node).kind != affinity_violation::none)
                 continue;
             counts.place(classes[at], node, 1);
-            stands[at] = 1;
+            placed[at] = 1;
             --left;
             more = true;
         }

@@ -26,14 +26,14 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// Finds places for a gang on which terms between pods bear, by trying: the order of turns, other
-/// orders, and then going back on what was placed. It looks at every node for every pod.
+/// Places a gang with required pod affinity by trial: first in the order of turns, then in other
+/// orders, then by a search with backtracking. Tests every node for every pod.
 template<class Traits>
 class affinity_placer {
 public:
     static constexpr std::size_t width = Traits::width;
 
-    /// Starts with a gang of which no member is placed. Keeps the memory. See `affinity_board`.
+    /// Starts with a gang of which no member is placed; memory is reused. See `affinity_board`.
     void begin(const cluster_state<Traits>& cluster, const gang_members<width>& members,
                plan<width>& into, const any_score<width>& score) {
         cluster_ = &cluster;
@@ -46,15 +46,15 @@ public:
         frames_.clear();
     }
 
-    /// Nodes looked at so far.
+    /// The number of node tests so far.
     [[nodiscard]] std::int64_t looks() const noexcept { return board_.looks(); }
 
-    /// Meets the gang's minima, in the order of turns; false and nothing placed when that does not
-    /// get there.
+    /// Meets the gang's minima in the order of turns. Returns false and places nothing if this
+    /// order fails.
     [[nodiscard]] bool meet_minima() { return walk_.meet_minima(); }
 
-    /// Meets the minima with these counts of each class of `gang_members` per row, as far as terms
-    /// allow it.
+    /// Meets the minima with these counts per row and class of `gang_members`, as found by the
+    /// exact search. Returns false and places nothing if the terms do not allow it.
     [[nodiscard]] bool meet_minima_by(const fit_problem<width>& problem,
                                       const detail::sequence<std::int64_t>& counts) {
         const std::size_t classes = problem.members.size();
@@ -70,8 +70,8 @@ public:
         return false;
     }
 
-    /// The same by other orders and by a search, which take their steps from `steps`; a step is a
-    /// node looked at.
+    /// Meets the minima by other orders and by a search. Each node test takes one step from
+    /// `steps`.
     [[nodiscard]] bool meet_minima_otherwise(std::int64_t& steps) {
         const std::int64_t before = board_.looks();
         max_looks_ = before + steps;
@@ -80,8 +80,8 @@ public:
         return met;
     }
 
-    /// Places what is left, best effort and as much of it as is wanted: further members of
-    /// subgroups that are met, and whole subgroups that are not yet.
+    /// Places surplus, best effort and as much as `wanted` says: further members of subgroups that
+    /// are met, and whole subgroups that are not met yet.
     void place_surplus(surplus_request wanted) { walk_.place_surplus(wanted); }
 
     /// The waiting members and their terms.
@@ -100,7 +100,7 @@ private:
 
     [[nodiscard]] bool has_steps() const noexcept { return board_.looks() < max_looks_; }
 
-    /// The next of that class of `gang_members` that the node can take now.
+    /// Places the next member of that class of `gang_members` that the node can take now.
     [[nodiscard]] bool place_one_of(std::size_t shape, node_index node) {
         const auto& members = board_.members();
         for (std::size_t turn = 0; turn < members.turns.size(); ++turn) {
@@ -115,7 +115,8 @@ private:
 
     // ---- other orders --------------------------------------------------------------------------
 
-    /// Roles with affinity to another's members after that one, else in the order of the tree.
+    /// Orders roles after the roles to which they have affinity, otherwise in the order of the
+    /// tree.
     void order_by_affinity() {
         const std::size_t vertices = tree_->size();
         detail::sequence<std::size_t>& rank = rank_;
@@ -123,10 +124,11 @@ private:
         for (std::size_t round = 0; round < vertices; ++round)
             for (std::size_t at = 0; at < board_.members().classes.size(); ++at)
                 board_.counts().for_each_leader(at, [&](std::size_t leader) {
-                    const std::size_t mine = board_.members().classes[at].role.value();
-                    const std::size_t theirs = board_.members().classes[leader].role.value();
-                    if (mine != theirs)
-                        rank[mine] = std::min(vertices, std::max(rank[mine], rank[theirs] + 1));
+                    const std::size_t own_role = board_.members().classes[at].role.value();
+                    const std::size_t leader_role = board_.members().classes[leader].role.value();
+                    if (own_role != leader_role)
+                        rank[own_role] =
+                            std::min(vertices, std::max(rank[own_role], rank[leader_role] + 1));
                 });
         for (std::size_t vertex = vertices; vertex-- > 1;) {
             const std::size_t parent = (*tree_)[vertex].parent;
@@ -149,23 +151,23 @@ private:
         return false;
     }
 
-    /// Tries with the classes that have affinity to one another confined to one domain, the domain
+    /// Tries to confine the classes that have affinity to one another to one domain, the domain
     /// with the most room first.
     [[nodiscard]] bool try_domains() {
         list_pulls();
         tries_.clear();
-        for (const pull& each : pulls_)
-            add_tries(cluster_->topologies()[each.label], 0, each.whom);
+        for (const pull& label_pull : pulls_)
+            add_tries(cluster_->topologies()[label_pull.label], 0, label_pull.whom);
         const auto& classes = board_.members().classes;
-        for (const auto& each : board_.bonds()) {
+        for (const auto& vertex_bond : board_.bonds()) {
             below_.assign(classes.size(), 0);
             for (std::size_t at = 0; at < below_.size(); ++at)
-                below_[at] = is_below(*tree_, classes[at].role.value(), each.vertex) ? 1 : 0;
-            add_tries(*each.within, each.level, below_);
+                below_[at] = is_below(*tree_, classes[at].role.value(), vertex_bond.vertex) ? 1 : 0;
+            add_tries(*vertex_bond.within, vertex_bond.level, below_);
         }
         rooms_.clear();
-        for (const confinement& each : tries_)
-            rooms_.emplace_back(has_steps() ? -board_.room_in(each) : 0, rooms_.size());
+        for (const confinement& attempt : tries_)
+            rooms_.emplace_back(has_steps() ? -board_.room_in(attempt) : 0, rooms_.size());
         detail::sort_short(rooms_);
         bool met = false;
         for (std::size_t at = 0; at < rooms_.size() && has_steps() && !met; ++at) {
@@ -176,22 +178,23 @@ private:
         return met;
     }
 
-    /// A label by whose domains classes seek nearness, and which classes.
+    /// A label key of required affinity, and the classes that it affects (`whom`).
     struct pull {
         topology_index label;
         detail::sequence<char> whom;
     };
 
-    /// By label key, as numbers of topologies decide nothing.
+    /// Lists the pulls sorted by label key, because the numbers of topologies depend on the order
+    /// of arrival.
     void list_pulls() {
         const std::size_t classes = board_.members().classes.size();
         pulls_.clear();
         for (std::size_t at = 0; at < classes; ++at)
-            for (const topology_index by : board_.counts().pulls(at)) {
-                auto found = detail::find(pulls_, by, &pull::label);
+            for (const topology_index label : board_.counts().pulls(at)) {
+                auto found = detail::find(pulls_, label, &pull::label);
                 if (found == pulls_.end()) {
                     pull& made = pulls_.add();
-                    made.label = by;
+                    made.label = label;
                     made.whom.assign(classes, 0);
                     found = pulls_.end() - 1;
                 }
@@ -204,12 +207,12 @@ private:
     }
 
     void add_tries(const topology_domains& within, std::size_t level,
-                   const detail::sequence<char>& whom) {
+                   const detail::sequence<char>& classes) {
         for (const auto& entry : within.of_level(level)) {
             confinement& made = tries_.add();
             made.within = &within;
             made.domain = entry.second;
-            made.classes = whom;
+            made.classes = classes;
         }
     }
 
@@ -218,8 +221,10 @@ private:
     static constexpr std::size_t max_searched = 64;
     static constexpr std::size_t max_remembered = std::size_t{1} << 15;
 
-    /// Searches with backtracking. What may follow depends on which members are on which nodes and
-    /// not on the order in which they were placed, so no set of placements is tried twice.
+    /// Searches with backtracking. The possible continuations depend on which members are on which
+    /// nodes and not on the order in which they were placed, so no set of placements is tried
+    /// twice. First tries only members that a minimum needs, then also others (`helpers`), whose
+    /// placement may make room.
     [[nodiscard]] bool search() {
         if (board_.members().turns.size() > max_searched)
             return false;
@@ -237,21 +242,21 @@ private:
             return true;
         if (!has_steps() || !is_new())
             return false;
-        frame& mine = frames_.add();
-        mine.tried.assign(board_.members().classes.size(), 0);
-        const bool found = search_on(mine, helpers);
+        frame& depth = frames_.add();
+        depth.tried.assign(board_.members().classes.size(), 0);
+        const bool found = search_on(depth, helpers);
         frames_.pop();
         return found;
     }
 
-    /// What one depth of the search remembers.
+    /// The state of one depth of the search.
     struct frame {
         sequence<ranked> ranks;
-        /// Per class.
+        /// Per class: whether it was tried at this depth.
         detail::sequence<char> tried;
     };
 
-    [[nodiscard]] bool search_on(frame& mine, bool helpers) {
+    [[nodiscard]] bool search_on(frame& depth, bool helpers) {
         const auto& placed = board_.placed();
         for (const std::size_t role : walk_.order()) {
             if (!tree_->is_leaf(role) || !(helpers || is_wanted(role)))
@@ -259,16 +264,16 @@ private:
             for (std::size_t turn = placed.first_turn(role); turn < placed.first_turn(role + 1);
                  ++turn) {
                 const std::size_t of_class = placed.class_at(turn);
-                if (!placed.is_left(turn) || mine.tried[of_class])
+                if (!placed.is_left(turn) || depth.tried[of_class])
                     continue;
-                mine.tried[of_class] = 1;
-                board_.list(of_class, mine.ranks);
-                detail::sort_short(mine.ranks, [](const ranked& lhs, const ranked& rhs) {
+                depth.tried[of_class] = 1;
+                board_.list(of_class, depth.ranks);
+                detail::sort_short(depth.ranks, [](const ranked& lhs, const ranked& rhs) {
                     return lhs.comes_before(rhs);
                 });
                 const std::size_t before = board_.mark();
-                for (const ranked& each : mine.ranks) {
-                    if (board_.put(of_class, each.node) && search(helpers))
+                for (const ranked& candidate : depth.ranks) {
+                    if (board_.put(of_class, candidate.node) && search(helpers))
                         return true;
                     board_.undo_to(before);
                     if (!has_steps())
@@ -279,10 +284,10 @@ private:
         return false;
     }
 
-    /// The minima are met, and no subgroup is placed in part.
+    /// Returns true if the minima are met and no subgroup is placed in part.
     [[nodiscard]] bool is_goal() { return walk_.is_goal(*holding_); }
 
-    /// Some minimum at or above the role asks for more.
+    /// Returns true if a minimum at or above the role is not met.
     [[nodiscard]] bool is_wanted(std::size_t role) {
         held_below_ = board_.placed().held();
         for (std::size_t vertex = tree_->size(); vertex-- > 1;)
@@ -297,8 +302,8 @@ private:
 
     [[nodiscard]] bool is_new() {
         picture_.clear();
-        for (const auto& each : board_.placed().steps())
-            picture_.push_back(static_cast<std::uint64_t>(each.which) << 32U | each.node.value());
+        for (const auto& step : board_.placed().steps())
+            picture_.push_back(static_cast<std::uint64_t>(step.which) << 32U | step.node.value());
         detail::sort_short(picture_);
         return seen_.size() == max_remembered ? !seen_.contains(picture_) : seen_.insert(picture_);
     }
@@ -309,16 +314,17 @@ private:
     board board_;
     tree_walk<board> walk_{board_};
     std::int64_t max_looks_ = 0;
-    /// Per vertex (leaves only): members that held before.
+    /// Per vertex (leaves only): members that already had a node (or succeeded) at the start.
     const detail::sequence<std::int64_t>* holding_ = nullptr;
     // Scratch, kept from one gang to the next.
     detail::sequence<std::size_t> rank_;
     reused_list<pull> pulls_;
     reused_list<confinement> tries_;
     detail::sequence<char> below_;
-    /// Of each try the room, the most coming first, and its number.
+    /// Per attempt: the negated room, so that the most room sorts first, and the number of the
+    /// attempt.
     sequence<std::pair<std::int64_t, std::size_t>> rooms_;
-    /// By depth.
+    /// One frame per depth.
     steady_list<frame> frames_;
     detail::sequence<std::int64_t> held_below_;
     detail::sequence<std::uint64_t> picture_;

@@ -16,10 +16,12 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// ln(n) in 1/65536, for n ≥ 1: no floating point, so that it is the same everywhere.
+/// Returns ln(n) in units of 1/65536, for n ≥ 1. Uses no floating point, so the result is the same
+/// everywhere.
 [[nodiscard]] constexpr std::int64_t scaled_log(std::uint64_t n) noexcept {
     const int whole = static_cast<int>(std::bit_width(n)) - 1;
-    // n / 2^whole in 1/2^31; squaring it gives one binary digit of the logarithm after the other.
+    // `rest` is n / 2^whole in units of 1/2^31. Each squaring gives one more binary digit of the
+    // logarithm.
     std::uint64_t rest = whole <= 31 ? n << (31 - whole) : n >> (whole - 31);
     std::int64_t log = whole;
     for (int digit = 0; digit < 16; ++digit) {
@@ -33,12 +35,13 @@ namespace detail {
 }
 static_assert(scaled_log(1) == 0 && scaled_log(2) == 45'426);
 
-/// The affinity scores of nodes for a class of members, by its preferences and those of the pods
-/// there: 0 to 100 for preferred terms and as much for spread, as kube-scheduler scores them, in
-/// integers.
+/// The affinity scores of nodes for a class of members, from its preferred terms and those of the
+/// pods on nodes: 0 to 100 for preferred terms, plus 0 to 100 for spread. The formulas are
+/// kube-scheduler's, in integers.
 class affinity_scores {
 public:
-    /// `nodes` are those that can take a member now. O(nodes · terms).
+    /// Computes the scores of `nodes`, which are the nodes that can take a member now. O(nodes ·
+    /// terms).
     template<class Traits>
     void score(const affinity_counts<Traits>& counts, std::size_t of_class,
                const std::vector<node_index>& nodes) {
@@ -59,38 +62,39 @@ private:
     template<class Traits>
     void spread(const affinity_counts<Traits>& counts, std::size_t of_class,
                 const std::vector<node_index>& nodes) {
-        // Nodes without some label get nothing.
+        // Nodes that lack the label of a term get no points.
         constexpr std::int64_t ignored = -1;
         raw_.assign(nodes.size(), 0);
         bool any = false;
-        counts.for_each_soft_spread(of_class, [&](const spread_counts& each) {
+        counts.for_each_soft_spread(of_class, [&](const spread_counts& term_counts) {
             any = true;
             for (std::size_t at = 0; at < nodes.size(); ++at)
-                if (!each.has_label(nodes[at]))
+                if (!term_counts.has_label(nodes[at]))
                     raw_[at] = ignored;
         });
         if (!any)
             return;
-        counts.for_each_soft_spread(of_class, [&](const spread_counts& each) {
-            seen_.assign(each.domains().size(), 0);
+        counts.for_each_soft_spread(of_class, [&](const spread_counts& term_counts) {
+            seen_.assign(term_counts.domains().size(), 0);
             std::uint64_t domains = 0;
             for (std::size_t at = 0; at < nodes.size(); ++at)
                 if (raw_[at] != ignored)
-                    domains += seen_[each.domains().find(nodes[at], 0)->value()]++ == 0 ? 1U : 0U;
+                    domains +=
+                        seen_[term_counts.domains().find(nodes[at], 0)->value()]++ == 0 ? 1U : 0U;
             const std::int64_t weight = scaled_log(domains + 2);
             for (std::size_t at = 0; at < nodes.size(); ++at)
                 if (raw_[at] != ignored)
-                    raw_[at] += each.at(nodes[at]) * weight +
-                                (std::int64_t{each.term().max_skew} - 1) * 65'536;
+                    raw_[at] += term_counts.at(nodes[at]) * weight +
+                                (std::int64_t{term_counts.term().max_skew} - 1) * 65'536;
         });
         std::int64_t least = std::numeric_limits<std::int64_t>::max();
         std::int64_t most = 0;
-        for (std::int64_t& each : raw_) {
-            if (each == ignored)
+        for (std::int64_t& raw : raw_) {
+            if (raw == ignored)
                 continue;
-            each = (each + 32'768) / 65'536;
-            least = std::min(least, each);
-            most = std::max(most, each);
+            raw = (raw + 32'768) / 65'536;
+            least = std::min(least, raw);
+            most = std::max(most, raw);
         }
         for (std::size_t at = 0; at < nodes.size(); ++at)
             if (raw_[at] != ignored)

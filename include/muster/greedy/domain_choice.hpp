@@ -25,22 +25,23 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// Domains in the order of their labels' values.
+/// The domain order that compares all domains as equal: ties are then broken by their labels'
+/// values.
 struct listed_domains {
     [[nodiscard]] constexpr bool operator()(const domain_rank&, const domain_rank&) const noexcept {
         return false;
     }
 };
 
-/// The domain of the members of a vertex that must share one.
+/// The choice of a domain for a vertex whose members must share one.
 struct chosen_domain {
     enum class form : std::uint8_t {
-        /// No member below the vertex has a node, so nothing is decided.
+        /// Nothing is decided: no member below the vertex has a node.
         open,
-        /// No member is to be placed below it.
+        /// No member may be placed below the vertex.
         nowhere,
         domain,
-        /// What it preferred could not be had, and nothing is required.
+        /// No preferred domain was possible, and no level is required.
         anywhere,
     };
     form shape = form::open;
@@ -48,8 +49,8 @@ struct chosen_domain {
     domain_index domain;
 };
 
-/// The domains chosen for one gang's vertices, as its members are placed. Numbers of vertices that
-/// must share a domain are places in `gang_members::topology`.
+/// The domains chosen for the vertices of one gang while its members are placed. A vertex with a
+/// topology constraint is numbered by its place in `gang_members::topology`.
 template<class Traits>
 class domain_choices {
     static constexpr std::size_t width = Traits::width;
@@ -67,7 +68,8 @@ public:
     [[nodiscard]] bool any() const noexcept { return !chosen_.empty(); }
     void choose(std::size_t at, const chosen_domain& way) noexcept { chosen_[at] = way; }
 
-    /// The first vertex above this one, or itself, for which nothing is decided.
+    /// Returns the first undecided topology constraint that applies to the vertex (it is at the
+    /// vertex or above it).
     [[nodiscard]] std::size_t first_open(std::size_t vertex) const {
         for (std::size_t at = 0; at < chosen_.size(); ++at)
             if (chosen_[at].shape == form::open && concerns(at, vertex))
@@ -75,8 +77,8 @@ public:
         return none;
     }
 
-    /// What is decided for the vertex, by those above it and itself; `into` is overwritten. False
-    /// if no member may be placed there.
+    /// Writes the domains to which the vertex is confined, by itself and by its ancestors, over
+    /// `into`. Returns false if no member may be placed there.
     [[nodiscard]] bool confine(std::size_t vertex, std::vector<vertex_domain>& into) const {
         into.clear();
         for (std::size_t at = 0; at < chosen_.size(); ++at) {
@@ -91,23 +93,25 @@ public:
         return true;
     }
 
-    /// Everything that may be chosen for one of them, the best first: domains of the preferred
-    /// level, then of each coarser one down to the required level or to none. Domains with less
-    /// free than `least` of some kind are left out, as nothing that is asked can fit them.
+    /// Lists all choices for a constraint, the best first: the domains of the preferred level, then
+    /// those of each coarser level down to the required one, or `anywhere` if none is required.
+    /// Omits domains with less free than `least` of some kind, because the members that must be
+    /// placed cannot fit them.
     void list(std::size_t at, const domain_sum<width>& least, node_finder<Traits>& finder,
               const any_domain_order& order, sequence<chosen_domain>& into) {
         into.clear();
-        const topology_requirement& of = members_->topology[at];
+        const topology_requirement& requirement = members_->topology[at];
         static_cast<void>(confine(members_->topology[at].vertex, among_));
-        const std::size_t last = of.required.value_or(0);
-        const std::size_t finest = std::max(last, of.preferred.value_or(last));
+        const std::size_t last = requirement.required.value_or(0);
+        const std::size_t finest = std::max(last, requirement.preferred.value_or(last));
         for (std::size_t level = finest + 1; level-- > last;) {
-            const bool must = of.required && level == last;
+            const bool must = requirement.required && level == last;
             listed_.clear();
-            list_candidate_domains(*cluster_, *members_->tree, of, level, true, among_, ways_);
+            list_candidate_domains(*cluster_, *members_->tree, requirement, level, true, among_,
+                                   ways_);
             for (const auto& way : ways_) {
                 if (way)
-                    offer(of.within, *way, least, finder);
+                    offer(requirement.within, *way, least, finder);
                 else if (must)
                     into.push_back({form::nowhere, level, {}});
             }
@@ -116,70 +120,73 @@ public:
                     return order(lhs.rank, rhs.rank);
                 return lhs.place < rhs.place;
             });
-            for (const entry& each : listed_)
-                into.push_back({form::domain, level, each.domain});
+            for (const entry& candidate : listed_)
+                into.push_back({form::domain, level, candidate.domain});
         }
-        if (!of.required)
+        if (!requirement.required)
             into.push_back({form::anywhere, 0, {}});
     }
 
-    /// Decides the open vertices by the placements: the finest preferred level on which all running
-    /// and placed members of the vertex share a domain. `placed` are members of the gang alone.
+    /// Decides the open constraints by the placements: chooses the domain of the finest preferred
+    /// level that all members of the vertex with a node share. `placed` must be placements of this
+    /// gang only.
     void settle(std::span<const placement> placed) {
         for (std::size_t at = 0; at < chosen_.size(); ++at) {
             if (chosen_[at].shape != form::open)
                 continue;
-            topology_requirement of = members_->topology[at];
-            for (const placement& one : placed)
-                if (concerns(at, (*cluster_)[one.pod].role.value()))
-                    of.hold(*cluster_, one.node);
-            if (!of.held)
+            topology_requirement requirement = members_->topology[at];
+            for (const placement& placed_member : placed)
+                if (concerns(at, (*cluster_)[placed_member.pod].role.value()))
+                    requirement.hold(*cluster_, placed_member.node);
+            if (!requirement.held)
                 continue;
-            const std::size_t last = of.required.value_or(0);
-            const std::size_t finest = std::max(last, of.preferred.value_or(last));
-            if (of.shared > last)
-                choose_at(at, of, std::min(finest, of.shared - 1));
+            const std::size_t last = requirement.required.value_or(0);
+            const std::size_t finest = std::max(last, requirement.preferred.value_or(last));
+            if (requirement.shared > last)
+                choose_at(at, requirement, std::min(finest, requirement.shared - 1));
             else
-                chosen_[at].shape = of.required ? form::nowhere : form::anywhere;
+                chosen_[at].shape = requirement.required ? form::nowhere : form::anywhere;
         }
     }
 
-    /// Copies what is decided, and what is open yet, to the subgroup at `vertex`: what is required
-    /// of it and above it.
+    /// Copies the constraints that apply to the subgroup at `vertex`, which are those of its
+    /// ancestors (as constraints of its root) and those inside it: open ones to `part`, decided
+    /// ones to `among`.
     void restrict_to(std::size_t vertex, subgroup<width>& part,
                      std::vector<vertex_domain>& among) const {
         for (std::size_t at = 0; at < chosen_.size(); ++at) {
-            topology_requirement of = members_->topology[at];
-            if (!concerns(at, vertex) && part.places[of.vertex] == subgroup<width>::outside)
+            topology_requirement requirement = members_->topology[at];
+            if (!concerns(at, vertex) &&
+                part.places[requirement.vertex] == subgroup<width>::outside)
                 continue;
-            of.vertex = concerns(at, vertex) ? 0 : part.places[of.vertex];
+            requirement.vertex = concerns(at, vertex) ? 0 : part.places[requirement.vertex];
             if (chosen_[at].shape == form::open)
-                part.members.topology.push_back(of);
+                part.members.topology.push_back(requirement);
             else if (chosen_[at].shape != form::anywhere)
-                among.push_back({of.vertex, of.within,
+                among.push_back({requirement.vertex, requirement.within,
                                  chosen_[at].shape == form::domain
                                      ? std::optional(chosen_[at].domain)
                                      : std::nullopt});
         }
     }
 
-    /// Gives up what was only preferred; false when there is nothing of that.
+    /// Gives up choices that are only preferred. Returns false if there are none.
     [[nodiscard]] bool widen() {
         bool any = false;
         for (std::size_t at = 0; at < chosen_.size(); ++at) {
-            const topology_requirement& of = members_->topology[at];
+            const topology_requirement& requirement = members_->topology[at];
             if (chosen_[at].shape != form::domain ||
-                (of.required && chosen_[at].level <= *of.required))
+                (requirement.required && chosen_[at].level <= *requirement.required))
                 continue;
             any = true;
-            if (!of.required) {
+            if (!requirement.required) {
                 chosen_[at].shape = form::anywhere;
                 continue;
             }
-            const topology_domains& domains = cluster_->topologies()[of.within];
-            chosen_[at].level = *of.required;
+            const topology_domains& domains = cluster_->topologies()[requirement.within];
+            chosen_[at].level = *requirement.required;
             chosen_[at].domain =
-                *domains.find(domains[chosen_[at].domain].nodes.front(), *of.required);
+                *domains.find(domains[chosen_[at].domain].nodes.front(), *requirement.required);
         }
         return any;
     }
@@ -191,14 +198,16 @@ private:
         domain_index domain;
     };
 
-    /// The vertex is at or below the one that must share a domain.
+    /// Returns true if the constraint applies to the vertex, which is then at or below the
+    /// constraint's vertex.
     [[nodiscard]] bool concerns(std::size_t at, std::size_t vertex) const {
         return is_below(*members_->tree, vertex, members_->topology[at].vertex);
     }
 
-    void choose_at(std::size_t at, const topology_requirement& of, std::size_t level) {
-        chosen_[at] = {form::domain, level,
-                       *cluster_->topologies()[of.within].find(of.witness, level)};
+    void choose_at(std::size_t at, const topology_requirement& requirement, std::size_t level) {
+        chosen_[at] = {
+            form::domain, level,
+            *cluster_->topologies()[requirement.within].find(requirement.witness, level)};
     }
 
     void offer(topology_index within, domain_index domain, const domain_sum<width>& least,
@@ -224,9 +233,9 @@ private:
     sequence<entry> listed_;
 };
 
-/// The least that the vertex takes until it meets its minima, kind by kind: a bound from below,
-/// where `counts` hold per leaf and `used` of each class are placed; `scratch` is as it was after.
-/// O(vertices · (children + classes · width)).
+/// Returns a lower bound, kind by kind, on what the vertex needs until it meets its minima.
+/// `counts` are the members per leaf that hold a node, `used` the placed members of each class.
+/// `scratch` is left as it was. O(vertices · (children + classes · width)).
 template<std::size_t Width>
 [[nodiscard]] domain_sum<Width> least_demand(const gang_members<Width>& members, std::size_t vertex,
                                              const detail::sequence<std::int64_t>& counts,

@@ -34,10 +34,10 @@ namespace muster {
 inline namespace v0_1 {
 
 /// Places one gang's members into a plan in the order of their turns, each on the best node that
-/// the finder knows: a `tree_walk`, whose board this is. Room for members of one class is found for
-/// all of them at once, with the result of placing them one by one. Members that must share a
-/// domain are placed in one domain after the other, in the order of domains, until one takes them.
-/// Keeps its memory from one gang to the next.
+/// the finder returns. It drives a `tree_walk`, for which it is the board. Finds room for all
+/// members of a class at once, with the same result as one by one. Members that must share a domain
+/// are tried in one domain after the other, in the domain order, until one takes them. Memory is
+/// reused from gang to gang.
 template<class Traits>
 class placer {
 public:
@@ -48,7 +48,7 @@ public:
     placer(const placer&) = delete;
     placer& operator=(const placer&) = delete;
 
-    /// The gang to place from here on; all arguments must outlive that. `into` is a plan on the
+    /// Sets the gang to place. All arguments must outlive the placing. `into` must be a plan on the
     /// state's own accounts. O(vertices + classes + members).
     void begin(const cluster_state<Traits>& cluster, const gang_members<width>& members,
                plan<width>& into, node_finder<Traits>& finder) {
@@ -64,22 +64,23 @@ public:
         ways_.clear();
     }
 
-    /// For gangs on which terms between pods bear.
+    /// The placer for gangs with required pod affinity.
     [[nodiscard]] auto& with_pod_affinity() noexcept { return affinity_placer_; }
 
-    /// The class for which, before anything was placed, less room than wanted was found, and how
-    /// much: known when the finder finds all there is.
+    /// The class for which too little room was found before anything was placed, and the room
+    /// found. Set only if the finder's answer was exhaustive.
     [[nodiscard]] const std::optional<std::pair<std::size_t, std::int64_t>>&
     stopped_by() const noexcept {
         return stopped_by_;
     }
 
-    /// Meets the gang's minima, role minima first; false and nothing placed when this order of
-    /// placing them does not get there.
+    /// Meets the gang's minima, role minima first. Returns false and places nothing if this order
+    /// fails.
     [[nodiscard]] bool meet_minima() { return walk_.meet_minima(); }
 
-    /// Places what the search found: `counts` as `fit_search::counts` of `problem`, oldest first
-    /// onto the first nodes. False and nothing placed when an account cannot hold the sum.
+    /// Places the result of the search: `counts` is `fit_search::counts` of `problem`. The oldest
+    /// members go to the first nodes. Returns false and places nothing if an account cannot hold
+    /// the sum.
     [[nodiscard]] bool place_found(const fit_problem<width>& problem,
                                    const detail::sequence<std::int64_t>& counts) {
         every_class_.resize(members_->classes.size());
@@ -87,8 +88,8 @@ public:
         return put_all(problem, counts, every_class_);
     }
 
-    /// Places what is left once the minima are met, best effort: further members of subgroups that
-    /// are met, and whole subgroups that are not yet.
+    /// Places surplus once the minima are met, best effort: further members of subgroups that are
+    /// met, and whole subgroups that are not met yet.
     void place_surplus(surplus_request wanted = {}) { walk_.place_surplus(wanted); }
 
 private:
@@ -105,16 +106,16 @@ private:
                 domains_.choose(last.which, {});
     }
 
-    /// Fewer than `want` only when no more of the class can be placed.
+    /// Returns less than `want` only if no more members of the class can be placed.
     [[nodiscard]] std::int64_t place(std::size_t of_class, std::int64_t want, bool whole) {
         const std::int64_t found = place_some(of_class, want, whole);
-        // Room and quota only shrink until something is undone.
+        // Room and quota only shrink until a placement is undone.
         if (found < want)
             placed_.exhaust(of_class);
         return found;
     }
 
-    /// If nothing is placed, nothing is decided.
+    /// A choice that places no member is undone, so the constraint stays undecided.
     template<class Attempt>
     [[nodiscard]] auto in_domains(std::size_t vertex, bool for_minima, const Attempt& attempt)
         -> decltype(attempt()) {
@@ -143,15 +144,15 @@ private:
         return outcome;
     }
 
-    /// Members of a subgroup that differ may fit though the order of their turns does not get
-    /// there; were that left undecided, less room could serve where more did not.
+    /// A subgroup with unequal members may fit although the order of turns fails. Without this
+    /// search a larger cluster could place less than a smaller one.
     [[nodiscard]] bool search_for(std::size_t vertex) {
         return subgroups_.run(*cluster_, *members_, vertex, placed_.held(), placed_.used(),
                               domains_) &&
                put_all(subgroups_.problem(), subgroups_.counts(), subgroups_.classes());
     }
 
-    /// What does not fit where it is preferred may use any allowed node.
+    /// Members that do not fit in the preferred domain may then use any allowed node.
     [[nodiscard]] bool widen() {
         if (!domains_.widen())
             return false;
@@ -168,8 +169,8 @@ private:
         return placed_.put(of_class, members_->of(from), node, count, from.request, *from.claims);
     }
 
-    /// Places `counts` of these classes on the rows of `problem`, row by row; false and nothing
-    /// placed when an account cannot hold the sum.
+    /// Places `counts` of these classes on the rows of `problem`, row by row. Returns false and
+    /// places nothing if an account cannot hold the sum.
     [[nodiscard]] bool put_all(const fit_problem<width>& problem,
                                const detail::sequence<std::int64_t>& counts,
                                const detail::sequence<std::size_t>& classes) {
@@ -218,8 +219,8 @@ private:
         return placed;
     }
 
-    /// Nodes for up to `want` members of the class; `all` says that there is no more when it finds
-    /// less.
+    /// Finds nodes for up to `want` members of the class. Sets `all` if a result below `want` means
+    /// that there is no more room.
     [[nodiscard]] std::int64_t find(const member_class<width>& from, std::int64_t want, bool& all) {
         all = finder_->exhaustive();
         if (!domains_.any())
@@ -230,7 +231,8 @@ private:
         }
         if (among_.empty())
             return finder_->find(*cluster_, from.shape, members_->queue_nodes, want, runs_);
-        // The last of them is the nearest above the role, and mostly lies in the others.
+        // The last domain belongs to the nearest ancestor of the role and usually lies inside the
+        // others, so its nodes are scanned.
         const vertex_domain last = among_.back();
         among_.pop_back();
         all = fills_nodes(finder_->score());
@@ -246,12 +248,12 @@ private:
     const cluster_state<Traits>* cluster_ = nullptr;
     const gang_members<width>* members_ = nullptr;
     node_finder<Traits>* finder_ = nullptr;
-    /// Placements in the plan when the gang's began.
+    /// The number of placements in the plan before the gang's own.
     std::size_t others_ = 0;
     detail::placed_members<width> placed_;
     detail::tree_walk<placer> walk_{*this};
     detail::affinity_placer<Traits> affinity_placer_;
-    /// Every choice is noted as a step.
+    /// Every choice is recorded as a step, so that it is undone with the placements.
     detail::domain_choices<Traits> domains_;
     any_domain_order order_ = detail::listed_domains{};
     domain_scan<Traits> scan_;
@@ -262,7 +264,7 @@ private:
     detail::sequence<node_run> runs_;
     std::vector<vertex_domain> among_;
     detail::sequence<domain_sum<width>> demands_;
-    /// By depth: attempts lie in one another.
+    /// One list per depth, since attempts are nested.
     detail::steady_list<detail::sequence<detail::chosen_domain>> ways_;
 };
 

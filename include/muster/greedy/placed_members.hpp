@@ -18,19 +18,19 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// One gang's waiting members in the order of their turns, and a journal of what was done with
-/// them: placed into a plan, found to be out of room, and whatever else a board notes. Members of a
-/// class are placed oldest first, and taken back newest first.
+/// One gang's waiting members in the order of their turns, with a journal of steps: members placed
+/// in the plan, classes found to be out of room, and steps that a board records for itself. Members
+/// of a class are placed oldest first, and undone newest first.
 template<std::size_t Width>
 class placed_members {
 public:
     struct step {
         enum class kind : std::uint8_t {
-            /// `count` members of the class `which` are on the node.
+            /// `count` members of the class `which` were placed on the node.
             placed,
-            /// No more of the class `which` can be placed.
+            /// No more members of the class `which` can be placed.
             exhausted,
-            /// For the board alone.
+            /// A step of the board, with its own meaning of `which`.
             noted,
         };
         std::size_t which = 0;
@@ -40,8 +40,8 @@ public:
         kind what = kind::placed;
     };
 
-    /// Starts with no member placed; keeps the memory. `turns` are the classes of the members in
-    /// their order, which is by role. O(vertices + classes + turns).
+    /// Starts with no member placed; memory is reused. `turns` has the class of every member in
+    /// order, role by role. O(vertices + classes + turns).
     template<class Classes>
     void begin(const gang_members<Width>& members, const detail::sequence<std::uint32_t>& turns,
                const Classes& classes, plan<Width>& into) {
@@ -58,8 +58,8 @@ public:
         roles_.clear();
         classes_in_.assign(held_.size(), 0);
         first_.assign(held_.size() + 1, 0);
-        for (const auto& each : classes) {
-            const std::size_t role = each.role.value();
+        for (const auto& next_class : classes) {
+            const std::size_t role = next_class.role.value();
             first_[role + 1] += used_[roles_.size()];
             roles_.push_back(role);
             ++classes_in_[role];
@@ -71,41 +71,41 @@ public:
     }
 
     [[nodiscard]] plan<Width>& into() const noexcept { return *into_; }
-    /// Per vertex (leaves only): members that hold, those placed among them.
+    /// Per vertex (leaves only): members that hold a node, including those placed here.
     [[nodiscard]] const detail::sequence<std::int64_t>& held() const noexcept { return held_; }
     /// Per class: members placed.
     [[nodiscard]] const detail::sequence<std::size_t>& used() const noexcept { return used_; }
     [[nodiscard]] std::int64_t count() const noexcept { return placed_; }
-    /// What was done so far, in order. Their number is a mark to undo to.
+    /// All steps so far, in order. Their number serves as a mark to undo to.
     [[nodiscard]] const sequence<step>& steps() const noexcept { return steps_; }
 
     // ---- turns ---------------------------------------------------------------------------------
 
     [[nodiscard]] std::size_t first_turn(std::size_t role) const noexcept { return first_[role]; }
     [[nodiscard]] std::size_t class_at(std::size_t turn) const noexcept { return (*turns_)[turn]; }
-    /// The role's members are of one class.
+    /// Returns true if all waiting members of the role are of one class.
     [[nodiscard]] bool alike(std::size_t role) const noexcept { return classes_in_[role] == 1; }
 
-    /// The member is not placed, and its class is not exhausted.
+    /// Returns true if the member is not placed and its class is not exhausted.
     [[nodiscard]] bool is_left(std::size_t turn) const noexcept {
         const std::size_t of_class = (*turns_)[turn];
         return places_[turn] >= used_[of_class] && !exhausted_[of_class];
     }
-    /// The role's first turn from `from` on that is left; its end if there is none.
+    /// Returns the role's first turn at or after `from` that is left, or its end if there is none.
     [[nodiscard]] std::size_t next_left(std::size_t role, std::size_t from) const noexcept {
         while (from < first_[role + 1] && !is_left(from))
             ++from;
         return from;
     }
-    /// The role's first turn that is left; its end if there is none. O(1) amortised.
+    /// Returns the role's first turn that is left, or its end if there is none. O(1) amortised.
     [[nodiscard]] std::size_t first_left(std::size_t role) noexcept {
         return cursor_[role] = next_left(role, cursor_[role]);
     }
 
     // ---- steps ---------------------------------------------------------------------------------
 
-    /// The next `count` members of the class, which has `pods`, onto the node; false and nothing
-    /// changed if they do not fit or a quota does not admit them.
+    /// Places the next `count` members of the class, whose pods are `pods`, on the node. Returns
+    /// false and changes nothing if they do not fit or a quota does not admit them.
     [[nodiscard]] bool put(std::size_t of_class, std::span<const pod_index> pods, node_index node,
                            std::int64_t count, const resources<Width>& request,
                            const node_claims& claims) {
@@ -117,14 +117,14 @@ public:
         count_placed(of_class, count);
         return true;
     }
-    /// No more members of the class can be placed, until this is undone or all is forgiven.
+    /// Marks the class as exhausted until this step is undone or `forgive` is called.
     void exhaust(std::size_t of_class) {
         steps_.push_back({of_class, 0, {}, {}, step::kind::exhausted});
         exhausted_[of_class] = 1;
     }
     void note(std::size_t which) { steps_.push_back({which, 0, {}, {}, step::kind::noted}); }
 
-    /// Undoes the newest step, and returns it.
+    /// Undoes the newest step and returns it.
     step undo() {
         const step last = steps_.back();
         steps_.pop_back();
@@ -138,7 +138,7 @@ public:
             cursor_[roles_[last.which]] = first_[roles_[last.which]];
         return last;
     }
-    /// No class is exhausted any more.
+    /// Marks all classes as not exhausted.
     void forgive() {
         exhausted_.assign(exhausted_.size(), 0);
         cursor_ = first_;
@@ -157,17 +157,17 @@ private:
     sequence<step> steps_;
     std::int64_t placed_ = 0;
     detail::sequence<std::int64_t> held_;
-    /// Per class.
+    /// Per class: placed members, whether it is exhausted, and its role.
     detail::sequence<std::size_t> used_;
     detail::sequence<char> exhausted_;
     detail::sequence<std::size_t> roles_;
-    /// Per turn: how many of its class come before it.
+    /// Per turn: how many turns of its class come before it.
     detail::sequence<std::size_t> places_;
-    /// Per vertex: the first turn of its role, the next vertex's is the end; and a turn before
-    /// which none is left.
+    /// `first_`, per vertex: the first turn of its role; the next vertex's is the end. `cursor_`,
+    /// per vertex: a turn of its role before which none is left.
     detail::sequence<std::size_t> first_;
     detail::sequence<std::size_t> cursor_;
-    /// Per vertex (leaves only): classes of its members.
+    /// Per vertex (leaves only): the number of classes of its members.
     detail::sequence<std::size_t> classes_in_;
 };
 

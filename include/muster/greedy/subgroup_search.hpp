@@ -19,16 +19,16 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// Searches places for subgroups beside what was placed of the same gang, with memory that is kept
-/// from one to the next.
+/// Runs the exact search for a subgroup of a gang, given what was already placed of the gang.
+/// Memory is reused.
 template<class Traits>
 class subgroup_search {
     static constexpr std::size_t width = Traits::width;
 
 public:
-    /// Whether the subgroup at `vertex` fits, where `counts` hold per leaf, `used` of each class
-    /// are placed and domains are chosen so; false too when its members do not differ, or the steps
-    /// ended first.
+    /// Returns true if the subgroup at `vertex` fits. `counts` are the members per leaf that hold a
+    /// node, `used` the placed members of each class, `domains` the chosen domains. Also returns
+    /// false if the members of the subgroup are all of one class, or if the steps ran out.
     [[nodiscard]] bool run(const cluster_state<Traits>& cluster, const gang_members<width>& whole,
                            std::size_t vertex, const detail::sequence<std::int64_t>& counts,
                            const detail::sequence<std::size_t>& used,
@@ -49,7 +49,8 @@ public:
                fit_outcome::fits;
     }
 
-    /// What was found: how many of each of these classes of the whole gang are in each row.
+    /// The result of a successful run: `counts()` has, per row of `problem()`, the number of
+    /// members of each of `classes()`, which are classes of the whole gang.
     [[nodiscard]] const fit_problem<width>& problem() const noexcept {
         return in_domains_ ? within_.problem() : problem_;
     }

@@ -17,25 +17,27 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// Says which of a gang's members are placed next, along its tree: what the minima of roles need,
-/// then what the minima above them need, then surplus. Where a member is placed is up to the board:
+/// Chooses which of a gang's members are placed next, along its tree: first those that the minima
+/// of roles need, then those that the minima above need, then surplus. The board chooses the node:
 ///
 /// - `place(class, want, whole)` places up to `want` of the next members of a class and returns how
 ///   many; 0 if none can be placed now. `whole`: all of them or none.
-/// - `mark()` and `undo_to(mark)` go back to what was placed at the mark.
-/// - `placed()` are the gang's `placed_members`.
-/// - `in_domains(vertex, for_minima, attempt)` tries, until `attempt()` succeeds, the domains that
-///   are open to the members of a vertex. An attempt that fails leaves no trace.
-/// - `search_for(vertex)` places a subgroup that the order of turns did not place; false and
-///   nothing placed if it does not fit either.
-/// - `widen()` gives up what only preferences exclude; false if there is nothing of that.
-/// - `room_may_come`: a placement may make room for members that found none.
+/// - `mark()` returns a mark, and `undo_to(mark)` undoes everything placed since.
+/// - `placed()` returns the gang's `placed_members`.
+/// - `in_domains(vertex, for_minima, attempt)` calls `attempt()` with one domain after the other
+/// that
+///   the members of a vertex may use, until it succeeds. A failed attempt is undone.
+/// - `search_for(vertex)` places a subgroup that the order of turns did not place. Returns false
+/// and
+///   places nothing if the search fails as well.
+/// - `widen()` allows the nodes that only preferences exclude. Returns false if there are none.
+/// - `room_may_come`: true if a placement may make room for members that found none before.
 template<class Board>
 class tree_walk {
 public:
     explicit tree_walk(Board& board) : board_(&board) {}
 
-    /// Starts with a gang of which no member is placed. Keeps the memory. O(vertices).
+    /// Starts with a gang of which no member is placed; memory is reused. O(vertices).
     void begin(const gang_tree& tree) {
         tree_ = &tree;
         flat_ = is_flat(tree);
@@ -44,14 +46,14 @@ public:
         children_.clear();
     }
 
-    /// The vertices in the order in which they are served, at first that of the tree.
+    /// The vertices in the order in which they are served. Initially the order of the tree.
     [[nodiscard]] detail::sequence<std::size_t>& order() noexcept { return order_; }
 
-    /// Meets the gang's minima; false and nothing placed when this order does not get there.
+    /// Meets the gang's minima. Returns false and places nothing if this order fails.
     [[nodiscard]] bool meet_minima() { return try_satisfy(0); }
 
-    /// Places what is left of a gang whose minima are met, best effort: further members of
-    /// subgroups that are met, and whole subgroups that are not yet.
+    /// Places surplus of a gang whose minima are met, best effort: further members of subgroups
+    /// that are met, and whole subgroups that are not met yet.
     void place_surplus(surplus_request wanted) {
         const std::int64_t before = placed().count();
         do {
@@ -63,7 +65,8 @@ public:
         } while (board_->widen());
     }
 
-    /// The minima are met, and every subgroup with a member placed counts.
+    /// Returns true if the minima are met and every placed member counts towards the root: it is in
+    /// no subgroup that is not met.
     [[nodiscard]] bool is_goal(const detail::sequence<std::int64_t>& holding) {
         evaluate(*tree_, placed().held(), status_);
         if (!status_.met[0])
@@ -88,7 +91,7 @@ private:
         });
     }
 
-    /// As `satisfy`, but leaves no trace when it fails.
+    /// Like `satisfy`, but undoes everything if it fails.
     [[nodiscard]] bool try_satisfy(std::size_t vertex) {
         const std::size_t start = board_->mark();
         if (satisfy(vertex))
@@ -97,8 +100,9 @@ private:
         return false;
     }
 
-    /// Goes towards the vertex's minima: a step at a time if that may make room for members that
-    /// were passed over, otherwise until they are met or some member is stuck.
+    /// Advances towards the vertex's minima. If a placement may make room for members that were
+    /// skipped, makes a single step; otherwise continues until the minima are met or a member finds
+    /// no node.
     [[nodiscard]] progress advance(std::size_t vertex) {
         const gang_tree& tree = *tree_;
         if (tree.is_leaf(vertex)) {
@@ -115,7 +119,8 @@ private:
             if (child == 0 || tree[child].parent != vertex || met == needed)
                 continue;
             if (needed < all) {
-                // After a step all children are asked again, and one that is met asks for no more.
+                // After a step all children are visited again, so a child that is met must not be
+                // satisfied again.
                 met += (Board::room_may_come && is_met(child)) || try_satisfy(child) ? 1 : 0;
             } else if constexpr (Board::room_may_come) {
                 const progress made = advance(child);
@@ -141,8 +146,8 @@ private:
         }
     }
 
-    /// Places members of the role, of the first class of which some can be placed now, and returns
-    /// how many, at most `most`; 0 if there is no such class.
+    /// Places up to `most` members of the role, of the first class of which any can be placed now.
+    /// Returns the number placed; 0 if there is no such class.
     [[nodiscard]] std::int64_t place_next(std::size_t role, std::int64_t most, bool whole = false) {
         return board_->in_domains(role, false, [&]() -> std::int64_t {
             const std::size_t end = placed().first_turn(role + 1);
@@ -161,8 +166,8 @@ private:
         });
     }
 
-    /// Places up to `most` members that count at the vertex, of the first leaf below it that has
-    /// some. The children that it needs are met.
+    /// Places up to `most` members that count towards the vertex, in the first leaf below it that
+    /// can place any. Precondition: the children that the vertex needs are met.
     [[nodiscard]] bool place_below(std::size_t vertex, std::int64_t most) {
         if (!flat_)
             evaluate(*tree_, placed().held(), status_);
@@ -173,7 +178,7 @@ private:
         return false;
     }
 
-    /// All that is left below the vertex, which is met.
+    /// Places all remaining members below the vertex, which must be met.
     void place_all(std::size_t vertex) {
         if (tree_->is_leaf(vertex)) {
             while (place_next(vertex, std::numeric_limits<std::int64_t>::max()) > 0) {
@@ -186,11 +191,11 @@ private:
                 place_all(child);
     }
 
-    /// One member more below the vertex, which is met, or one more of its subgroups.
+    /// Places one more member below the vertex, which must be met, or one more of its subgroups.
     [[nodiscard]] bool place_one_more(std::size_t vertex, bool level) {
         if (tree_->is_leaf(vertex))
             return place_next(vertex, 1) > 0;
-        // Above those of the vertices above this one.
+        // The list is a stack: the entries of the vertices above this one come before.
         const std::size_t first = children_.size();
         add_children_by_need(*tree_, placed().held(), vertex, level, status_, children_);
         const std::size_t last = children_.size();
@@ -204,19 +209,22 @@ private:
         return more;
     }
 
-    /// Asked of a vertex that may stay unmet, or once the whole gang is met.
+    /// Returns whether the vertex is met. Only for a vertex that may stay unmet, or once the whole
+    /// gang is met.
     [[nodiscard]] bool is_met(std::size_t vertex) {
         return flat_ || evaluate(*tree_, placed().held(), status_).met[vertex] != 0;
     }
 
-    /// The members that count at a vertex of which all that it needs are met.
+    /// Returns the number of members that count towards a vertex. Precondition: all children that
+    /// it needs are met.
     [[nodiscard]] std::int64_t count_at(std::size_t vertex) {
         const auto& held = placed().held();
         return flat_ ? std::accumulate(held.begin(), held.end(), std::int64_t{0})
                      : evaluate(*tree_, held, status_).counts[vertex];
     }
 
-    /// Members of the leaf count at the vertex above it, as of the last `evaluate`.
+    /// Returns true if members of the leaf count towards the vertex above it, as of the last
+    /// `evaluate`.
     [[nodiscard]] bool counts_for(std::size_t leaf, std::size_t vertex) const {
         while (leaf > vertex && status_.met[leaf])
             leaf = (*tree_)[leaf].parent;
