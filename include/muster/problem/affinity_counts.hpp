@@ -21,39 +21,40 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Which term keeps a pod off a node: the first in the order in which kube-scheduler looks.
+/// The kind of term that excludes a pod from a node. If several do, the first in kube-scheduler's
+/// order of filters.
 enum class affinity_violation : std::uint8_t {
     none,
-    /// The node lacks the label that a spread term goes by.
+    /// The node lacks the label key of a spread term.
     spread_label,
     spread,
     affinity,
     anti_affinity,
-    /// The required anti-affinity of the pods there.
+    /// The required anti-affinity of pods that are already there.
     existing_anti_affinity,
 };
 
 namespace detail {
 
-/// That term, and the label key that it goes by.
+/// The violated kind of term, and the domains of its label key.
 struct violated_affinity {
     affinity_violation kind = affinity_violation::none;
     const topology_domains* by = nullptr;
 };
 
-/// How the pods on nodes differ from those in the state.
+/// How the pods to evaluate against differ from the pods in the state.
 struct other_pods {
-    /// Leaving pods are gone, and nominated pods are there.
+    /// Terminating pods count as gone, and nominated pods as running.
     bool ahead = false;
-    /// These pods, which stay or are nominated, are not there.
+    /// These pods, which are running or nominated in the state, count as gone.
     std::span<const pod_index> gone;
-    /// And these are there as well.
+    /// These placements count as running pods.
     std::span<const placement> come;
 };
 
-/// What pods on nodes, and members as they are placed, mean for each class of a gang's waiting
-/// members, node by node: Kubernetes' rules for pod affinity, anti-affinity and spread, as
-/// kube-scheduler applies them to one pod after the other.
+/// Evaluates pod affinity, anti-affinity and topology spread for the classes of a gang's waiting
+/// members, node by node, given the pods on nodes and the members placed so far. The rules are
+/// those of kube-scheduler for one pod after the other.
 template<class Traits>
 class affinity_counts {
 public:
@@ -67,8 +68,8 @@ public:
     affinity_counts(const affinity_counts&) = delete;
     affinity_counts& operator=(const affinity_counts&) = delete;
 
-    /// Starts with another gang, of which no member is placed. Keeps the memory.
-    /// O(classes · (nodes + pods that match a term + pods in `other`)).
+    /// Starts with another gang, of which no member is placed; memory is reused. O(classes · (nodes
+    /// + pods that match a term + pods in `other`)).
     void reset(const cluster_state<Traits>& cluster, const affinity_members<width>& members,
                const other_pods& other = {}) {
         cluster_ = &cluster;
@@ -86,97 +87,104 @@ public:
         }
         for (const pod_index pod : other.gone)
             differs(pod, *cluster[pod].node, -1);
-        for (const placement& each : other.come)
-            differs(each.pod, each.node, 1);
+        for (const placement& added : other.come)
+            differs(added.pod, added.node, 1);
         for (std::size_t at = 0; at < views_.size(); ++at)
             look(at);
     }
 
-    /// A member of the class is placed (`by` 1) or taken back (-1).
-    void place(std::size_t of_class, node_index node, std::int64_t by) {
-        for (const effect& each : effects_[of_class]) {
-            if (each.spread) {
-                each.spread->add(node, by);
-            } else if (each.counts) {
-                each.counts->add(node, each.weight * by);
+    /// Counts a member of the class as placed (`change` 1) or removed (-1).
+    void place(std::size_t of_class, node_index node, std::int64_t change) {
+        for (const effect& affected : effects_[of_class]) {
+            if (affected.spread) {
+                affected.spread->add(node, change);
+            } else if (affected.counts) {
+                affected.counts->add(node, affected.weight * change);
             } else {
-                add_to_affinity(*each.affinity, node, by, by);
+                add_to_affinity(*affected.affinity, node, change, change);
             }
         }
     }
 
-    /// The term that keeps a member of the class off the node now. O(terms).
+    /// Returns the term that now excludes a member of the class from the node. O(terms).
     [[nodiscard]] violated_affinity violation_on(std::size_t of_class,
                                                  node_index node) const noexcept {
-        const view& mine = views_[of_class];
-        for (const spread& each : mine.spreads) {
-            if (!each.counts->term().required)
+        const view& own = views_[of_class];
+        for (const spread& own_spread : own.spreads) {
+            if (!own_spread.counts->term().required)
                 continue;
-            if (!each.counts->has_label(node))
-                return {affinity_violation::spread_label, &each.counts->domains()};
-            if (each.counts->too_many(node, each.self) ||
-                (each.found && each.found->too_many(node, each.self)))
-                return {affinity_violation::spread, &each.counts->domains()};
+            if (!own_spread.counts->has_label(node))
+                return {affinity_violation::spread_label, &own_spread.counts->domains()};
+            if (own_spread.counts->too_many(node, own_spread.self) ||
+                (own_spread.found && own_spread.found->too_many(node, own_spread.self)))
+                return {affinity_violation::spread, &own_spread.counts->domains()};
         }
-        if (mine.affinity)
-            if (const topology_domains* lonely = unmet(*mine.affinity, node))
+        if (own.affinity)
+            if (const topology_domains* lonely = unmet(*own.affinity, node))
                 return {affinity_violation::affinity, lonely};
-        for (const domain_counts* each : mine.apart)
-            if (each->at(node) > 0)
-                return {affinity_violation::anti_affinity, each->domains};
-        for (const domain_counts* each : mine.repelled)
-            if (each->at(node) > 0)
-                return {affinity_violation::existing_anti_affinity, each->domains};
+        for (const domain_counts* term_counts : own.apart)
+            if (term_counts->at(node) > 0)
+                return {affinity_violation::anti_affinity, term_counts->domains};
+        for (const domain_counts* term_counts : own.repelled)
+            if (term_counts->at(node) > 0)
+                return {affinity_violation::existing_anti_affinity, term_counts->domains};
         return {};
     }
 
-    /// No member of the class may use the node, whichever pods are placed: the node lacks a label
-    /// that one of its terms goes by, or, with `existing_pods`, anti-affinity forbids it.
+    /// Returns true if no member of the class may ever use the node, whichever pods are placed
+    /// later: the node lacks the label key of a term or, with `existing_pods`, anti-affinity with
+    /// pods on nodes excludes it.
     [[nodiscard]] bool kept_off(std::size_t of_class, node_index node,
                                 bool existing_pods) const noexcept {
-        const view& mine = views_[of_class];
-        const auto met = [&](const domain_counts* each) { return each->at(node) > 0; };
-        return detail::any_of(mine.spreads,
-                              [&](const spread& each) {
-                                  return each.counts->term().required &&
-                                         !each.counts->has_label(node);
+        const view& own = views_[of_class];
+        const auto met = [&](const domain_counts* term_counts) {
+            return term_counts->at(node) > 0;
+        };
+        return detail::any_of(own.spreads,
+                              [&](const spread& own_spread) {
+                                  return own_spread.counts->term().required &&
+                                         !own_spread.counts->has_label(node);
                               }) ||
-               (mine.affinity && detail::any_of(mine.affinity->terms,
-                                                [&](const domain_counts& each) {
-                                                    return !each.domains->find(node, 0);
-                                                })) ||
+               (own.affinity && detail::any_of(own.affinity->terms,
+                                               [&](const domain_counts& term_counts) {
+                                                   return !term_counts.domains->find(node, 0);
+                                               })) ||
                (existing_pods &&
-                (detail::any_of(mine.apart, met) || detail::any_of(mine.repelled, met)));
+                (detail::any_of(own.apart, met) || detail::any_of(own.repelled, met)));
     }
-    /// What is counted for a spread term of the class, by its number.
+    /// Returns the counts of a spread term of the class, by the term's number.
     [[nodiscard]] const spread_counts& spread_of(std::size_t of_class,
                                                  std::size_t term) const noexcept {
         return *views_[of_class].spreads[term].counts;
     }
 
-    /// Preferences affect the class.
+    /// Returns true if preferred terms or spread terms that are not required affect the class.
     [[nodiscard]] bool has_preferences(std::size_t of_class) const noexcept {
         return !views_[of_class].liked.empty() || views_[of_class].soft > 0;
     }
-    /// By preferred terms, its own and those of others: the sum of their weights.
+    /// Returns the sum of the weights of preferred terms that the node satisfies: the class's own
+    /// and those of other pods.
     [[nodiscard]] std::int64_t liking(std::size_t of_class, node_index node) const noexcept {
         std::int64_t sum = 0;
-        for (const domain_counts* each : views_[of_class].liked)
-            sum += each->at(node);
+        for (const domain_counts* preferred : views_[of_class].liked)
+            sum += preferred->at(node);
         return sum;
     }
-    /// Calls `use(counts)` for its spread terms that only weigh nodes.
+    /// Calls `use(counts)` for the spread terms of the class that are not required and only affect
+    /// scores.
     template<class Use>
     void for_each_soft_spread(std::size_t of_class, const Use& use) const {
-        for (const spread& each : views_[of_class].spreads)
-            if (!each.counts->term().required)
-                use(*each.counts);
+        for (const spread& term_counts : views_[of_class].spreads)
+            if (!term_counts.counts->term().required)
+                use(*term_counts.counts);
     }
-    /// Label keys of required affinity that bears on the class, its own or another's.
+    /// Returns the label keys of required affinity that affects the class: its own, or that of
+    /// another class which it satisfies.
     [[nodiscard]] const sequence<topology_index>& pulls(std::size_t of_class) const noexcept {
         return views_[of_class].pulls;
     }
-    /// The class has required affinity that some class of the gang satisfies: calls `use(class)`.
+    /// Calls `use(class)` for every class of the gang that satisfies the required affinity of the
+    /// class.
     template<class Use>
     void for_each_leader(std::size_t of_class, const Use& use) const {
         const auto& classes = members_->classes;
@@ -187,18 +195,19 @@ public:
     }
 
 private:
-    /// Required affinity: pods that match all terms, by the domains of each.
+    /// Required affinity: the number of pods that match all terms, per term and domain.
     struct affinity_view {
         reused_list<domain_counts> terms;
-        /// Such pods in some domain, nominated ones included.
+        /// The number of such pods in any domain, nominated pods included.
         std::int64_t anywhere = 0;
-        /// The class matches its own terms.
+        /// True if the class matches its own terms.
         bool self = false;
     };
     struct spread {
         spread_counts* counts = nullptr;
         std::int64_t self = 0;
-        /// Without nominated pods, if there are any: they may make the spread even too early.
+        /// The counts without nominated pods, or null if there are none. Nominated pods might
+        /// otherwise make the spread even before they run.
         spread_counts* found = nullptr;
     };
     struct view {
@@ -220,7 +229,8 @@ private:
             pulls.clear();
         }
     };
-    /// What placing a member of some class adds to: one of the three.
+    /// A count that changes when a member of a class is placed. Exactly one of the three pointers
+    /// is set.
     struct effect {
         domain_counts* counts = nullptr;
         affinity_view* affinity = nullptr;
@@ -228,84 +238,92 @@ private:
         std::int64_t weight = 1;
     };
 
-    /// Adds `found` pods that satisfy terms there, and `all` the pods there or are nominated.
+    /// Adds `found` pods on the node that satisfy the terms, and `all` pods that are there or
+    /// nominated.
     static void add_to_affinity(affinity_view& to, node_index node, std::int64_t found,
                                 std::int64_t all) noexcept {
         bool any = false;
-        for (domain_counts& each : to.terms) {
-            any = any || each.domains->find(node, 0);
-            each.add(node, found);
+        for (domain_counts& term_counts : to.terms) {
+            any = any || term_counts.domains->find(node, 0);
+            term_counts.add(node, found);
         }
         to.anywhere += any ? all : 0;
     }
 
-    /// The domains in which the node lacks company, if any.
-    [[nodiscard]] static const topology_domains* unmet(const affinity_view& of,
+    /// Returns the domains of the first term that the node does not satisfy; null if it satisfies
+    /// all. A missing label comes before a missing pod. The first pod of a group that matches its
+    /// own terms needs no other pod.
+    [[nodiscard]] static const topology_domains* unmet(const affinity_view& view,
                                                        node_index node) noexcept {
         const topology_domains* lonely = nullptr;
-        for (const domain_counts& each : of.terms) {
-            if (!each.domains->find(node, 0))
-                return each.domains;
-            if (!lonely && each.at(node) <= 0)
-                lonely = each.domains;
+        for (const domain_counts& term_counts : view.terms) {
+            if (!term_counts.domains->find(node, 0))
+                return term_counts.domains;
+            if (!lonely && term_counts.at(node) <= 0)
+                lonely = term_counts.domains;
         }
-        return of.anywhere == 0 && of.self ? nullptr : lonely;
+        return view.anywhere == 0 && view.self ? nullptr : lonely;
     }
 
-    [[nodiscard]] bool matches_all(const known_terms& terms, identity_index who) const noexcept {
-        return detail::all_of(terms.affinity, [&](const known_term& each) {
-            return cluster_->population().matches(each.pods, who);
+    [[nodiscard]] bool matches_all(const known_terms& terms,
+                                   identity_index identity) const noexcept {
+        return detail::all_of(terms.affinity, [&](const known_term& term) {
+            return cluster_->population().matches(term.pods, identity);
         });
     }
 
-    /// A pod whose node is not the one in the state, or that has none.
+    /// A pod that is not on the node that the state says: see `other_pods`.
     struct difference {
         identity_index who;
         const known_terms* terms = nullptr;
         pod_counts count;
     };
 
-    void differs(pod_index pod, node_index node, std::int32_t by) {
+    void differs(pod_index pod, node_index node, std::int32_t change) {
         const pod_population& population = cluster_->population();
         const auto& record = (*cluster_)[pod];
         const known_terms* terms = population.terms(cluster_->shapes()[record.shape].where);
-        pod_counts count{node, by, 0, 0, 0};
-        // Pods placed in the plan are there.
-        if (by < 0 && record.nominated)
-            count = {node, 0, 0, by, terms && !terms->affinity.empty() ? by : 0};
+        pod_counts count{node, change, 0, 0, 0};
+        // A nominated pod that is gone was counted as coming; a placement of the plan counts as
+        // staying.
+        if (change < 0 && record.nominated)
+            count = {node, 0, 0, change, terms && !terms->affinity.empty() ? change : 0};
         differences_.push_back(
             {population.identity_of(record.labels, (*cluster_)[record.gang].tenant), terms, count});
     }
-    /// Leaving pods count as long as they are there; nominated pods count already.
-    [[nodiscard]] std::int64_t total(const pod_counts& of) const noexcept {
-        return std::int64_t{of.staying} + of.coming + (ahead_ ? 0 : of.leaving);
+    /// Returns the pods that count for all but required affinity and spread: terminating pods count
+    /// until they are gone, nominated pods count already.
+    [[nodiscard]] std::int64_t total(const pod_counts& counted) const noexcept {
+        return std::int64_t{counted.staying} + counted.coming + (ahead_ ? 0 : counted.leaving);
     }
-    /// Pods that satisfy a required affinity term. Nominated pods do not count before they have
-    /// come, nor do nominated pods with such terms of their own: they might wait for one another.
-    [[nodiscard]] std::int64_t found(const pod_counts& of) const noexcept {
-        return std::int64_t{of.staying} + (ahead_ ? of.coming - of.seeking : of.leaving);
+    /// Returns the pods that satisfy a required affinity term. Nominated pods do not count before
+    /// they run. If terminating pods count as gone, nominated pods count, except those with
+    /// required affinity of their own: they might wait for one another.
+    [[nodiscard]] std::int64_t found(const pod_counts& counted) const noexcept {
+        return std::int64_t{counted.staying} +
+               (ahead_ ? counted.coming - counted.seeking : counted.leaving);
     }
 
-    /// Calls `use(count)` for each node with pods, nominated ones included, that the selector
-    /// matches.
+    /// Calls `use(count)` with the counts, per node, of the pods that the selector matches,
+    /// nominated pods included.
     template<class Use>
     void for_each_count(selector_index which, const Use& use) const {
-        for (const identity_index who : cluster_->population().matched(which))
-            for (const pod_counts& each : cluster_->population().counts_of(who))
-                use(each);
-        for (const difference& each : differences_)
-            if (cluster_->population().matches(which, each.who))
-                use(each.count);
+        for (const identity_index identity : cluster_->population().matched(which))
+            for (const pod_counts& entry : cluster_->population().counts_of(identity))
+                use(entry);
+        for (const difference& entry : differences_)
+            if (cluster_->population().matches(which, entry.who))
+                use(entry.count);
     }
 
     void look(std::size_t at) {
-        const affinity_class<width>& mine = members_->classes[at];
-        if (mine.terms) {
-            if (!mine.terms->affinity.empty())
-                look_together(at, *mine.terms);
-            for (const known_term& term : mine.terms->anti_affinity)
+        const affinity_class<width>& own = members_->classes[at];
+        if (own.terms) {
+            if (!own.terms->affinity.empty())
+                look_together(at, *own.terms);
+            for (const known_term& term : own.terms->anti_affinity)
                 look_apart(at, term);
-            for (const known_term& term : mine.terms->preferred)
+            for (const known_term& term : own.terms->preferred)
                 liked_by_own(at, term);
             look_spread(at);
         }
@@ -318,23 +336,23 @@ private:
         made.terms.clear();
         made.anywhere = 0;
         views_[at].affinity = &made;
-        for (const known_term& each : terms.affinity) {
-            made.terms.add().reset(cluster_->topologies()[each.topology]);
-            views_[at].pulls.push_back(each.topology);
+        for (const known_term& entry : terms.affinity) {
+            made.terms.add().reset(cluster_->topologies()[entry.topology]);
+            views_[at].pulls.push_back(entry.topology);
         }
-        for (const identity_index who : population.matched(terms.affinity.front().pods))
-            if (matches_all(terms, who))
-                for (const pod_counts& each : population.counts_of(who))
-                    add_to_affinity(made, each.node, found(each), total(each));
-        for (const difference& each : differences_)
-            if (matches_all(terms, each.who))
-                add_to_affinity(made, each.count.node, found(each.count), total(each.count));
+        for (const identity_index identity : population.matched(terms.affinity.front().pods))
+            if (matches_all(terms, identity))
+                for (const pod_counts& entry : population.counts_of(identity))
+                    add_to_affinity(made, entry.node, found(entry), total(entry));
+        for (const difference& entry : differences_)
+            if (matches_all(terms, entry.who))
+                add_to_affinity(made, entry.count.node, found(entry.count), total(entry.count));
         made.self = matches_all(terms, members_->classes[at].identity);
         for (std::size_t other = 0; other < views_.size(); ++other)
             if (matches_all(terms, members_->classes[other].identity)) {
                 effects_[other].push_back({nullptr, &made, nullptr, 1});
-                for (const known_term& each : terms.affinity)
-                    views_[other].pulls.push_back(each.topology);
+                for (const known_term& entry : terms.affinity)
+                    views_[other].pulls.push_back(entry.topology);
             }
     }
 
@@ -342,15 +360,15 @@ private:
         domain_counts& made = counted_by(term.topology);
         views_[at].apart.push_back(&made);
         for_each_count(term.pods,
-                       [&](const pod_counts& each) { made.add(each.node, total(each)); });
+                       [&](const pod_counts& entry) { made.add(entry.node, total(entry)); });
         add_effects(term.pods, {&made, nullptr, nullptr, 1});
     }
 
     void liked_by_own(std::size_t at, const known_term& term) {
         domain_counts& made = counted_by(term.topology);
         views_[at].liked.push_back(&made);
-        for_each_count(term.pods, [&](const pod_counts& each) {
-            made.add(each.node, std::int64_t{term.weight} * total(each));
+        for_each_count(term.pods, [&](const pod_counts& entry) {
+            made.add(entry.node, std::int64_t{term.weight} * total(entry));
         });
         add_effects(term.pods, {&made, nullptr, nullptr, term.weight});
     }
@@ -361,7 +379,7 @@ private:
         return made;
     }
 
-    /// Members that the selector matches do that.
+    /// Adds the effect to all classes that the selector matches.
     void add_effects(selector_index which, const effect& what) {
         for (std::size_t other = 0; other < views_.size(); ++other)
             if (cluster_->population().matches(which, members_->classes[other].identity))
@@ -369,14 +387,14 @@ private:
     }
 
     void look_spread(std::size_t at) {
-        const affinity_class<width>& mine = members_->classes[at];
-        for (std::size_t number = 0; number < mine.terms->spread.size(); ++number) {
-            const spread_term& term = mine.values->spread[number];
-            const known_term& where = mine.terms->spread[number];
+        const affinity_class<width>& own = members_->classes[at];
+        for (std::size_t number = 0; number < own.terms->spread.size(); ++number) {
+            const spread_term& term = own.values->spread[number];
+            const known_term& where = own.terms->spread[number];
             spread_counts& made = spreads_.add();
             made.reset(*cluster_, cluster_->topologies()[where.topology], term,
-                       [&](node_index node) { return counts(mine, term, node); });
-            const bool self = cluster_->population().matches(where.pods, mine.identity);
+                       [&](node_index node) { return counts(own, term, node); });
+            const bool self = cluster_->population().matches(where.pods, own.identity);
             views_[at].spreads.push_back({&made, self ? 1 : 0});
             views_[at].soft += term.required ? 0U : 1U;
             if (!count_spread(where.pods, made, true) || ahead_)
@@ -388,93 +406,95 @@ private:
             count_spread(where.pods, found, false);
         }
     }
-    /// True when some are to come.
+    /// Counts the pods that the selector matches. Returns true if some of them are nominated.
     bool count_spread(selector_index which, spread_counts& made, bool with_coming) {
-        bool anybody_comes = false;
-        for_each_count(which, [&](const pod_counts& each) {
-            anybody_comes = anybody_comes || each.coming != 0;
-            const std::int64_t there = each.staying + (with_coming ? each.coming : 0);
+        bool any_nominated = false;
+        for_each_count(which, [&](const pod_counts& entry) {
+            any_nominated = any_nominated || entry.coming != 0;
+            const std::int64_t there = entry.staying + (with_coming ? entry.coming : 0);
             if (there != 0)
-                made.add(each.node, there);
+                made.add(entry.node, there);
         });
         add_effects(which, {nullptr, nullptr, &made, 1});
-        return anybody_comes;
+        return any_nominated;
     }
 
-    /// The node counts for the spread term: it has the labels of all terms of its kind, and what
-    /// the term honours does not exclude it.
-    [[nodiscard]] bool counts(const affinity_class<width>& of, const spread_term& term,
+    /// Returns true if the node counts for the spread term: it has the label keys of all terms of
+    /// the same kind (required or not), and is not excluded by the node affinity or taints that the
+    /// term honours.
+    [[nodiscard]] bool counts(const affinity_class<width>& member, const spread_term& term,
                               node_index node) const {
-        for (std::size_t at = 0; at < of.terms->spread.size(); ++at)
-            if (of.values->spread[at].required == term.required &&
-                !cluster_->topologies()[of.terms->spread[at].topology].find(node, 0))
+        for (std::size_t at = 0; at < member.terms->spread.size(); ++at)
+            if (member.values->spread[at].required == term.required &&
+                !cluster_->topologies()[member.terms->spread[at].topology].find(node, 0))
                 return false;
-        unsigned found = of.query.where->failed_filters[node.value()];
-        if (of.query.queue_nodes)
-            found |= of.query.queue_nodes->failed_filters[node.value()] &
+        unsigned found = member.query.where->failed_filters[node.value()];
+        if (member.query.queue_nodes)
+            found |= member.query.queue_nodes->failed_filters[node.value()] &
                      static_cast<unsigned>(node_filter_selector | node_filter_absent_node);
         if ((found & node_filter_absent_node) != 0 ||
             (term.honor_affinity && (found & node_filter_selector) != 0))
             return false;
         if (!term.honor_taints)
             return true;
-        // A cordon counts by its taint alone.
+        // A cordon excludes the node only by its taint.
         const auto& spec = (*cluster_)[node].spec;
-        return detail::all_of(spec.taints, [&](const taint& one) {
-            return one.effect == taint_effect::prefer_no_schedule ||
-                   tolerated(one, of.query.where->value.tolerations);
+        return detail::all_of(spec.taints, [&](const taint& node_taint) {
+            return node_taint.effect == taint_effect::prefer_no_schedule ||
+                   tolerated(node_taint, member.query.where->value.tolerations);
         });
     }
 
-    /// The terms of other pods, on nodes or of this gang, that select the class.
+    /// Evaluates the terms of other pods, on nodes or of this gang, that select the class.
     void look_at_others(std::size_t at) {
         const pod_population& population = cluster_->population();
         repelled_by_.assign(cluster_->topologies().size(), nullptr);
         liked_by_.assign(cluster_->topologies().size(), nullptr);
-        const auto of = [&](sequence<domain_counts*>& from, topology_index by) {
-            domain_counts*& found = from[by.value()];
+        const auto counts_for = [&](sequence<domain_counts*>& from, topology_index label) {
+            domain_counts*& found = from[label.value()];
             if (!found)
-                found = &counted_by(by);
+                found = &counted_by(label);
             return found;
         };
         population.for_each_selector(members_->classes[at].identity, [&](selector_index which) {
             for (const constraint_index where : population.carriers(which)) {
                 const known_terms& theirs = *population.terms(where);
                 for_each_term(theirs.anti_affinity, which, [&](const known_term& term) {
-                    pull(theirs, *of(repelled_by_, term.topology), 1);
+                    pull(theirs, *counts_for(repelled_by_, term.topology), 1);
                 });
-                // kube-scheduler's weight of a required term of the the pods there already.
+                // As in kube-scheduler, required affinity of pods that are already there adds to
+                // the score, with weight 1.
                 for_each_term(theirs.affinity, which, [&](const known_term& term) {
-                    pull(theirs, *of(liked_by_, term.topology), 1);
+                    pull(theirs, *counts_for(liked_by_, term.topology), 1);
                 });
                 for_each_term(theirs.preferred, which, [&](const known_term& term) {
-                    pull(theirs, *of(liked_by_, term.topology), term.weight);
+                    pull(theirs, *counts_for(liked_by_, term.topology), term.weight);
                 });
             }
         });
-        for (domain_counts* each : repelled_by_)
-            if (each)
-                views_[at].repelled.push_back(each);
-        for (domain_counts* each : liked_by_)
-            if (each)
-                views_[at].liked.push_back(each);
+        for (domain_counts* counted : repelled_by_)
+            if (counted)
+                views_[at].repelled.push_back(counted);
+        for (domain_counts* counted : liked_by_)
+            if (counted)
+                views_[at].liked.push_back(counted);
     }
 
     template<class Use>
     static void for_each_term(const sequence<known_term>& among, selector_index which,
                               const Use& use) {
-        for (const known_term& each : among)
-            if (each.pods == which)
-                use(each);
+        for (const known_term& term : among)
+            if (term.pods == which)
+                use(term);
     }
 
-    /// Each pod with those terms adds to `to` on its node.
+    /// Lets every pod that carries `theirs` add `weight` to `to` on its node.
     void pull(const known_terms& theirs, domain_counts& to, std::int64_t weight) {
-        for (const pod_counts& each : theirs.counts)
-            to.add(each.node, weight * total(each));
-        for (const difference& each : differences_)
-            if (each.terms == &theirs)
-                to.add(each.count.node, weight * total(each.count));
+        for (const pod_counts& entry : theirs.counts)
+            to.add(entry.node, weight * total(entry));
+        for (const difference& entry : differences_)
+            if (entry.terms == &theirs)
+                to.add(entry.count.node, weight * total(entry.count));
         for (std::size_t other = 0; other < views_.size(); ++other)
             if (members_->classes[other].terms == &theirs)
                 effects_[other].push_back({&to, nullptr, nullptr, weight});
@@ -485,9 +505,9 @@ private:
     bool ahead_ = false;
     sequence<difference> differences_;
     reused_list<view> views_;
-    /// Per class.
+    /// Per class: what placing a member changes.
     reused_list<sequence<effect>> effects_;
-    // Views and effects point into these.
+    // Views and effects point into these lists.
     steady_list<domain_counts> counts_;
     steady_list<affinity_view> affinities_;
     steady_list<spread_counts> spreads_;

@@ -25,7 +25,8 @@ enum class affinity_effect : std::uint8_t {
     required,
 };
 
-/// O(members), and O(1) as long as no pod has terms.
+/// Returns the effect on the gang's waiting members. O(members), and O(1) while no pod of the
+/// cluster has terms.
 template<class Traits>
 [[nodiscard]] affinity_effect affinity_effect_on(const cluster_state<Traits>& cluster,
                                                  const gang_members<Traits::width>& members) {
@@ -33,8 +34,8 @@ template<class Traits>
     if (!population.in_use())
         return affinity_effect::none;
     affinity_effect found = affinity_effect::none;
-    for (const auto& each : members.classes) {
-        const auto& terms = cluster.constraint_sets()[each.where].value.pods;
+    for (const auto& shape_class : members.classes) {
+        const auto& terms = cluster.constraint_sets()[shape_class.where].value.pods;
         if (!terms)
             continue;
         if (terms->requires_something())
@@ -49,7 +50,7 @@ template<class Traits>
     return found;
 }
 
-/// Required terms, its own or those of pods on nodes, may keep the pod off nodes.
+/// Returns true if required terms, of the pod or of pods on nodes, may exclude the pod from nodes.
 template<class Traits>
 [[nodiscard]] bool terms_bear_on(const cluster_state<Traits>& cluster, pod_index pod) {
     const pod_population& population = cluster.population();
@@ -62,23 +63,23 @@ template<class Traits>
                 population.identity_of(cluster[pod].labels, cluster[cluster[pod].gang].tenant)));
 }
 
-/// Waiting members that are alike to every question, those of terms between pods included.
+/// Waiting members of one class of `gang_members` that pod terms cannot distinguish either.
 template<std::size_t Width>
 struct affinity_class {
     vertex_index role;
-    /// The class of `gang_members`.
+    /// Their class in `gang_members`.
     const member_class<Width>* shape = nullptr;
-    /// One of those that they have; the same selectors match all.
+    /// One of their identities. The same selectors match all of their identities.
     identity_index identity;
-    /// The terms that they carry, or null.
+    /// The terms of their pods, or null.
     const known_terms* terms = nullptr;
     const pod_terms* values = nullptr;
     node_query<Width> query;
-    /// Oldest first, then by key.
+    /// The pods, oldest first, then by key.
     std::vector<pod_index> pods;
 };
 
-/// A gang's waiting members once more, told apart by the terms of other pods that select them too.
+/// A gang's waiting members in classes that also distinguish which pod terms select them.
 template<std::size_t Width>
 struct affinity_members {
     reused_list<affinity_class<Width>> classes;
@@ -86,11 +87,11 @@ struct affinity_members {
     detail::sequence<std::uint32_t> turns;
 };
 
-/// Tells members apart, with scratch that is kept from one gang to the next.
+/// Sorts members into these classes. Scratch memory is reused from gang to gang.
 template<std::size_t Width>
 class identity_sorter {
 public:
-    /// O(members), and O(classes) for each identity and class of `members` that is met.
+    /// O(members), plus O(classes) for each pair of identity and class of `members`.
     template<class Traits>
     void sort(const cluster_state<Traits>& cluster, const gang_members<Width>& members,
               affinity_members<Width>& into) {
@@ -102,20 +103,20 @@ public:
         for (const std::uint32_t shape : members.turns) {
             const member_class<Width>& from = members.classes[shape];
             const pod_index pod = members.of(from)[used_[shape]++];
-            const identity_index who =
+            const identity_index identity =
                 population.identity_of(cluster[pod].labels, cluster[cluster[pod].gang].tenant);
-            if (last_of_.size() <= who.value())
-                last_of_.resize(who.value() + 1);
-            entry& last = last_of_[who.value()];
+            if (last_of_.size() <= identity.value())
+                last_of_.resize(identity.value() + 1);
+            entry& last = last_of_[identity.value()];
             if (last.round != round_ || last.shape != shape) {
-                std::uint32_t of = 0;
-                while (of < into.classes.size() &&
-                       !(into.classes[of].shape == &from &&
-                         population.alike(into.classes[of].identity, who)))
-                    ++of;
-                if (of == into.classes.size())
-                    add(cluster, members, from, who, into);
-                last = {round_, shape, of};
+                std::uint32_t number = 0;
+                while (number < into.classes.size() &&
+                       !(into.classes[number].shape == &from &&
+                         population.alike(into.classes[number].identity, identity)))
+                    ++number;
+                if (number == into.classes.size())
+                    add(cluster, members, from, identity, into);
+                last = {round_, shape, number};
             }
             into.classes[last.of].pods.push_back(pod);
             into.turns.push_back(last.of);
@@ -123,7 +124,7 @@ public:
     }
 
 private:
-    /// Per identity: what it was last.
+    /// Per identity: the class that it was last sorted into.
     struct entry {
         std::uint64_t round = 0;
         std::uint32_t shape = 0;
@@ -132,12 +133,12 @@ private:
 
     template<class Traits>
     static void add(const cluster_state<Traits>& cluster, const gang_members<Width>& members,
-                    const member_class<Width>& from, identity_index who,
+                    const member_class<Width>& from, identity_index identity,
                     affinity_members<Width>& into) {
         affinity_class<Width>& next = into.classes.add();
         next.role = from.role;
         next.shape = &from;
-        next.identity = who;
+        next.identity = identity;
         next.query = query_for(cluster, from.shape, members.queue_nodes);
         next.query.of = members.spec;
         const auto& terms = next.query.where->value.pods;

@@ -21,16 +21,17 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// Groups the nodes that are alike for a gang: whatever constraints are in force, its fit problem
-/// has the same row for each of them. They have the same obstacles and claims for its members,
-/// are in the same domains of its required levels, and have the same free amounts of the kinds that
-/// its members request, in steps of these requests and up to their sum.
+/// Groups nodes that are equal for a gang: its fit problem has the same row for each of them, with
+/// any constraints in force. The nodes of a group fail the same filters for its members, admit the
+/// same claims, are in the same domains of its required levels, and have the same free amounts of
+/// the kinds that its members request, rounded down to steps of these requests and limited to their
+/// sum.
 template<class Traits>
 class alike_nodes {
     static constexpr std::size_t width = Traits::width;
 
 public:
-    /// O(nodes × (classes + requested kinds + required levels)), expected.
+    /// Expected O(nodes × (classes + requested kinds + required levels)).
     alike_nodes(const cluster_state<Traits>& cluster, const gang_members<width>& members,
                 certificate_scope scope)
         : cluster_(&cluster), members_(&members), now_(scope == certificate_scope::free_now) {
@@ -54,9 +55,10 @@ public:
 private:
     struct requested_kind {
         std::size_t column = 0;
-        /// The greatest common divisor of the requests: other amounts are of no use.
+        /// The greatest common divisor of the requests. Free amounts only matter in multiples of
+        /// it.
         std::int64_t unit = 0;
-        /// Of all waiting members together.
+        /// The sum of the requests of all waiting members.
         std::int64_t sum = 0;
     };
 
@@ -64,9 +66,9 @@ private:
         for (std::size_t column = 0; column < width; ++column) {
             requested_kind made{column, 0, 0};
             int128 sum = 0;
-            for (const auto& each : members_->classes) {
-                const std::int64_t ask = each.request[column];
-                sum += static_cast<int128>(ask) * each.waiting();
+            for (const auto& member_shape : members_->classes) {
+                const std::int64_t ask = member_shape.request[column];
+                sum += static_cast<int128>(ask) * member_shape.waiting();
                 made.unit = std::gcd(made.unit, ask);
             }
             made.sum = saturate(sum);
@@ -79,31 +81,32 @@ private:
         const auto& accounts = cluster_->accounts();
         const auto& free = now_ ? accounts.free(node) : accounts.allocatable(node);
         key_.clear();
-        for (const requested_kind& each : kinds_) {
-            const std::int64_t amount = std::clamp<std::int64_t>(free[each.column], 0, each.sum);
-            key_.push_back(amount / each.unit);
+        for (const requested_kind& kind : kinds_) {
+            const std::int64_t amount = std::clamp<std::int64_t>(free[kind.column], 0, kind.sum);
+            key_.push_back(amount / kind.unit);
         }
-        for (const auto& each : members_->classes) {
+        for (const auto& waiting_class : members_->classes) {
             std::int64_t bits =
-                cluster_->constraint_sets()[each.where].failed_filters[node.value()];
-            if (now_ && !accounts.claims(node).admits(*each.claims))
+                cluster_->constraint_sets()[waiting_class.where].failed_filters[node.value()];
+            if (now_ && !accounts.claims(node).admits(*waiting_class.claims))
                 bits |= std::int64_t{1} << 16;
             key_.push_back(bits);
         }
         if (members_->queue_nodes)
             key_.push_back(
                 cluster_->constraint_sets()[*members_->queue_nodes].failed_filters[node.value()]);
-        for (const topology_requirement& each : members_->topology)
-            if (each.required) {
-                const auto domain = cluster_->topologies()[each.within].find(node, *each.required);
+        for (const topology_requirement& requirement : members_->topology)
+            if (requirement.required) {
+                const auto domain =
+                    cluster_->topologies()[requirement.within].find(node, *requirement.required);
                 key_.push_back(domain ? static_cast<std::int64_t>(domain->value()) : -1);
             }
     }
 
     void add(node_index node) {
         std::uint64_t hash = 0;
-        for (const std::int64_t each : key_) {
-            hash = (hash ^ static_cast<std::uint64_t>(each)) * 0x9E37'79B9'7F4A'7C15U;
+        for (const std::int64_t part : key_) {
+            hash = (hash ^ static_cast<std::uint64_t>(part)) * 0x9E37'79B9'7F4A'7C15U;
             hash ^= hash >> 29U;
         }
         const std::size_t mask = table_.size() - 1;
@@ -131,21 +134,21 @@ private:
     bool now_;
     detail::sequence<requested_kind> kinds_;
     detail::sequence<std::int64_t> key_;
-    /// Of all groups, one after the other.
+    /// The keys of all groups, one after the other.
     detail::sequence<std::int64_t> keys_;
     detail::sequence<std::uint32_t> table_;
     std::vector<node_index> first_;
     detail::sequence<std::int64_t> sizes_;
 };
 
-/// A gang's fit problem with one row for each group of nodes that are alike.
+/// A gang's fit problem with one row for each group of equal nodes.
 template<std::size_t Width>
 struct grouped_problem {
     fit_problem<Width> of;
     /// Per row, the number of nodes.
     detail::sequence<std::int64_t> times;
 
-    /// Without `nodes`, each node is a group of its own.
+    /// Writes the problem. If `nodes` is null, each node is a group of its own.
     template<class Traits>
     void pose(const cluster_state<Traits>& cluster, const gang_members<Width>& members,
               certificate_scope scope, const constraints_in_force& force,
@@ -166,9 +169,10 @@ struct grouped_problem {
     }
 };
 
-/// Places as many waiting members as it can, those of the minima first, each class where it comes
-/// first. Returns true if the gang then reaches its minima: it fits. A false result proves nothing.
-/// Precondition: no two classes exclude each other on a node. O(classes × (groups + classes)).
+/// Places as many waiting members as it can: those of the minima first, each class on the first
+/// nodes that can take it. Returns true if the gang then reaches its minima, so it fits. False
+/// proves nothing. Precondition: no two classes exclude each other on a node. O(classes × (groups +
+/// classes)).
 template<std::size_t Width>
 [[nodiscard]] bool fits_greedily(const grouped_problem<Width>& problem) {
     struct stock {
@@ -176,62 +180,62 @@ template<std::size_t Width>
         resources<Width> free;
         std::int64_t nodes;
     };
-    const auto& of = problem.of;
-    const gang_tree& tree = *of.tree;
-    const std::size_t classes = of.members.size();
+    const auto& posed = problem.of;
+    const gang_tree& tree = *posed.tree;
+    const std::size_t classes = posed.members.size();
     detail::sequence<stock> left;
     detail::sequence<std::pair<int128, std::size_t>> order(classes);
     for (std::size_t at = 0; at < classes; ++at)
         order[at].second = at;
-    for (std::size_t row = 0; row < of.rows.size(); ++row) {
-        left.push_back({row, of.rows[row].free, problem.times[row]});
+    for (std::size_t row = 0; row < posed.rows.size(); ++row) {
+        left.push_back({row, posed.rows[row].free, problem.times[row]});
         for (std::size_t at = 0; at < classes; ++at)
-            order[at].first += static_cast<int128>(of.most_of(row)[at]) * problem.times[row];
+            order[at].first += static_cast<int128>(posed.most_of(row)[at]) * problem.times[row];
     }
-    // Those with the least room first.
+    // The classes with the least room come first.
     detail::sort_short(order);
     detail::sequence<std::int64_t> quotas;
-    for (const auto& each : of.quotas)
-        quotas.push_back(each.left);
-    detail::sequence<std::int64_t> counts = of.holding;
+    for (const auto& allowance : posed.quotas)
+        quotas.push_back(allowance.left);
+    detail::sequence<std::int64_t> counts = posed.holding;
     detail::sequence<std::int64_t> waiting;
-    for (const auto& each : of.members)
-        waiting.push_back(each.waiting);
+    for (const auto& member : posed.members)
+        waiting.push_back(member.waiting);
 
     const auto place = [&](std::size_t which, std::int64_t want) {
-        const auto& member = of.members[which];
+        const auto& member = posed.members[which];
         for (std::size_t at = 0; at < quotas.size(); ++at)
-            if (const std::int64_t charge = member.charge[of.quotas[at].kind]; charge > 0)
+            if (const std::int64_t charge = member.charge[posed.quotas[at].kind]; charge > 0)
                 want = std::min(want, std::max<std::int64_t>(0, quotas[at]) / charge);
         std::int64_t placed = 0;
-        const auto take = [&](std::size_t at, std::int64_t each, std::int64_t nodes) {
+        const auto take = [&](std::size_t at, std::int64_t per_node, std::int64_t nodes) {
             stock rest = left[at];
             for (std::size_t column = 0; column < Width; ++column)
-                rest.free[column] -= member.request[column] * each;
+                rest.free[column] -= member.request[column] * per_node;
             rest.nodes = nodes;
             left[at].nodes -= nodes;
             left.push_back(rest);
-            placed += each * nodes;
+            placed += per_node * nodes;
         };
         for (std::size_t at = 0, end = left.size(); at < end && placed < want; ++at) {
-            if (of.most_of(left[at].row)[which] == 0 || left[at].nodes == 0)
+            if (posed.most_of(left[at].row)[which] == 0 || left[at].nodes == 0)
                 continue;
-            const std::int64_t each = fit_count(member.request, left[at].free, want - placed);
-            if (each == 0)
+            const std::int64_t per_node = fit_count(member.request, left[at].free, want - placed);
+            if (per_node == 0)
                 continue;
-            if (const std::int64_t full = std::min(left[at].nodes, (want - placed) / each);
+            if (const std::int64_t full = std::min(left[at].nodes, (want - placed) / per_node);
                 full > 0)
-                take(at, each, full);
+                take(at, per_node, full);
             if (placed < want && left[at].nodes > 0)
                 take(at, want - placed, 1);
         }
         for (std::size_t at = 0; at < quotas.size(); ++at)
-            quotas[at] -= member.charge[of.quotas[at].kind] * placed;
+            quotas[at] -= member.charge[posed.quotas[at].kind] * placed;
         waiting[which] -= placed;
         counts[member.role] += placed;
     };
     for (const auto& [room, which] : order) {
-        const std::size_t role = of.members[which].role;
+        const std::size_t role = posed.members[which].role;
         place(which,
               std::clamp<std::int64_t>(tree[role].min_member - counts[role], 0, waiting[which]));
     }

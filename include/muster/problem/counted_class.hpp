@@ -15,8 +15,8 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// What the gang asks for at most, for its minima: exactly that, where `needs` says how many of
-/// each class; false when the sum leaves int64. O(classes × width).
+/// Computes what the gang requests for its minima: exactly, if `needs` has the number of each
+/// class, otherwise an upper bound. Returns false if the sum exceeds int64. O(classes × width).
 template<std::size_t Width>
 [[nodiscard]] bool need_of(const gang_members<Width>& members,
                            const detail::sequence<std::int64_t>* needs, resources<Width>& amount) {
@@ -32,13 +32,13 @@ template<std::size_t Width>
     return true;
 }
 
-/// The class whose room alone decides whether the gang fits the nodes, if there is one.
+/// Returns the class whose room alone decides whether the gang fits the nodes, if there is one.
 template<class Traits>
 [[nodiscard]] std::optional<std::size_t>
-counted_class(const cluster_state<Traits>& cluster, gang_index by,
+counted_class(const cluster_state<Traits>& cluster, gang_index which,
               const gang_members<Traits::width>& members,
               const detail::sequence<std::int64_t>* needs) {
-    if (!needs || !cluster[by].together.empty() ||
+    if (!needs || !cluster[which].together.empty() ||
         detail::affinity_effect_on(cluster, members) == detail::affinity_effect::required)
         return std::nullopt;
     std::optional<std::size_t> only;

@@ -17,14 +17,15 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// The constraints that count. Member counts always do.
+/// The constraints that are applied. The minima always are.
 struct constraints_in_force {
     std::uint64_t resources = ~std::uint64_t{0};
     std::uint64_t quotas = ~std::uint64_t{0};
     bool selector = true;
     bool taints = true;
     bool cordon = true;
-    /// By the order of `gang_members::together`; all from the 64th on share a bit.
+    /// One bit per topology constraint, in the order of `gang_members::topology`. All from the 64th
+    /// on share a bit.
     std::uint64_t topologies = ~std::uint64_t{0};
     bool claims = true;
     bool volumes = true;
@@ -36,15 +37,16 @@ struct constraints_in_force {
                                                    const constraints_in_force&) = default;
 };
 
-/// "Does this gang fit?" as numbers: classes of members, the tree that says how many are needed,
-/// nodes with what is free, and what the quotas of its queue and of those above leave.
+/// The question whether a gang fits, in numbers: classes of members, the tree with the minima,
+/// nodes with their free amounts, and what the quotas of its queue and of the queue's ancestors
+/// leave.
 template<std::size_t Width>
 struct fit_problem {
     struct member {
         std::size_t role = 0;
-        /// What it takes of a node, in the kinds in force.
+        /// What it requests of a node, in the kinds in force.
         resources<Width> request;
-        /// What it takes of the quota.
+        /// What it charges to the quota.
         resources<Width> charge;
         std::int64_t waiting = 0;
     };
@@ -58,17 +60,17 @@ struct fit_problem {
     };
 
     const gang_tree* tree = nullptr;
-    /// Per vertex (leaves only).
+    /// Per vertex (leaves only): members that hold a node already.
     detail::sequence<std::int64_t> holding;
     detail::sequence<member> members;
     /// Nodes that can take at least one member, in the order of their keys.
     detail::sequence<row> rows;
-    /// rows × members: how many of the class the node can take when it takes no other.
+    /// rows × members: how many members of the class the node can take if it takes no other.
     detail::sequence<std::int64_t> most;
-    /// members × members: the two never share a node.
+    /// members × members: 1 if the two classes exclude each other on a node.
     detail::sequence<char> apart;
     detail::sequence<allowance> quotas;
-    /// By class, while the problem is written down.
+    /// By class; used while the problem is written.
     detail::sequence<node_query<Width>> queries;
 
     [[nodiscard]] const std::int64_t* most_of(std::size_t at) const noexcept {
@@ -76,7 +78,7 @@ struct fit_problem {
     }
 };
 
-/// The obstacles that count for these constraints in this scope.
+/// Returns the node filters that these constraints apply in this scope.
 [[nodiscard]] constexpr std::uint8_t filters_in_force(const constraints_in_force& force,
                                                       certificate_scope scope) noexcept {
     const bool now = scope == certificate_scope::free_now;
@@ -92,13 +94,13 @@ struct fit_problem {
     return static_cast<std::uint8_t>(mask);
 }
 
-/// What counts against quotas in this scope.
+/// Returns which pods count against quotas in this scope.
 [[nodiscard]] constexpr occupancy counted_in(certificate_scope scope) noexcept {
     return scope == certificate_scope::free_now ? occupancy::current : occupancy::empty_cluster;
 }
 
-/// What the quotas of the queue and of those above it leave of each kind that one of them lists and
-/// the gang asks for. O((classes + depth) × width).
+/// Lists what the quotas of the queue and of its ancestors leave of each kind that has a quota and
+/// that the gang requests. O((classes + depth) × width).
 template<class Traits>
 void list_allowances(const cluster_state<Traits>& cluster,
                      const gang_members<Traits::width>& members, certificate_scope scope,
@@ -110,16 +112,17 @@ void list_allowances(const cluster_state<Traits>& cluster,
     const auto quota = cluster.accounts().headroom(*members.queue, counted_in(scope));
     for (std::size_t column = 0; column < Traits::width; ++column) {
         const kind_id kind{column};
-        const bool asked = detail::any_of(members.classes,
-                                          [&](const auto& each) { return each.request[kind] > 0; });
+        const bool asked = detail::any_of(members.classes, [&](const auto& member_shape) {
+            return member_shape.request[kind] > 0;
+        });
         if (!quota.limited(kind) || !asked || (force.quotas >> column & 1U) == 0)
             continue;
         left.push_back({kind, *quota[kind]});
     }
 }
 
-/// The gang's problem as far as the quotas go: one node that can take everything. What `problem`
-/// was is gone, but for its memory. O(members).
+/// Writes the gang's problem for the quotas alone, with one node that can take everything.
+/// Overwrites `problem` and reuses its memory. O(members).
 template<class Traits>
 void pose_quotas(const cluster_state<Traits>& cluster, const gang_members<Traits::width>& members,
                  certificate_scope scope, fit_problem<Traits::width>& problem) {
@@ -128,9 +131,9 @@ void pose_quotas(const cluster_state<Traits>& cluster, const gang_members<Traits
     problem.rows.assign(1, {});
     problem.members.clear();
     problem.most.clear();
-    for (const auto& each : members.classes) {
-        const auto waiting = each.waiting();
-        problem.members.push_back({each.role.value(), {}, each.request, waiting});
+    for (const auto& member_shape : members.classes) {
+        const auto waiting = member_shape.waiting();
+        problem.members.push_back({member_shape.role.value(), {}, member_shape.request, waiting});
         problem.most.push_back(waiting);
     }
     problem.apart.assign(members.classes.size() * members.classes.size(), 0);
@@ -139,47 +142,48 @@ void pose_quotas(const cluster_state<Traits>& cluster, const gang_members<Traits
 
 namespace detail {
 
-/// Nodes, in the order of their keys, among which are all that these leave.
+/// Returns nodes, in the order of their keys, that include all nodes that the domains of the root
+/// allow.
 template<class Traits>
 [[nodiscard]] std::span<const node_index> nodes_left(const cluster_state<Traits>& cluster,
                                                      std::span<const vertex_domain> among) {
     std::span<const node_index> least = cluster.node_order();
-    for (const vertex_domain& one : among) {
-        if (one.vertex > 0)
+    for (const vertex_domain& confinement : among) {
+        if (confinement.vertex > 0)
             continue;
-        if (!one.domain)
+        if (!confinement.domain)
             return {};
-        const auto& nodes = cluster.topologies()[one.within][*one.domain].nodes;
+        const auto& nodes = cluster.topologies()[confinement.within][*confinement.domain].nodes;
         if (nodes.size() < least.size())
             least = nodes;
     }
     return least;
 }
 
-/// True if a node may come to have more of something that a waiting member requests. The quick
+/// Returns true if a node may later have more of a kind that a waiting member requests. The quick
 /// proofs of "never" count every kind, so they do not hold then.
 template<class Traits>
 [[nodiscard]] bool asks_for_growing_kinds(const cluster_state<Traits>& cluster,
                                           const gang_members<Traits::width>& members) {
-    return detail::any_of(members.classes, [&](const auto& each) {
-        return cluster.constraint_sets()[each.where].value.growing_kinds != 0;
+    return detail::any_of(members.classes, [&](const auto& member_shape) {
+        return cluster.constraint_sets()[member_shape.where].value.growing_kinds != 0;
     });
 }
 
-/// True if the terms of a waiting member on other pods may change: they prove no "never".
+/// Returns true if the pod terms of a waiting member may change. They then prove no "never".
 template<class Traits>
 [[nodiscard]] bool has_changing_terms(const cluster_state<Traits>& cluster,
                                       const gang_members<Traits::width>& members) {
-    return detail::any_of(members.classes, [&](const auto& each) {
-        return cluster.constraint_sets()[each.where].value.terms_may_change;
+    return detail::any_of(members.classes, [&](const auto& member_shape) {
+        return cluster.constraint_sets()[member_shape.where].value.terms_may_change;
     });
 }
 
 } // namespace detail
 
-/// Writes the problem of a gang down on these nodes alone, with its members confined to domains as
-/// `among` says and to no others. What `problem` was is gone, but for its memory.
-/// O(nodes × classes × width).
+/// Writes the problem of a gang on these nodes only, with its members confined to the domains in
+/// `among` and to no others. Overwrites `problem` and reuses its memory. O(nodes × classes ×
+/// width).
 template<class Traits>
 void pose_on(const cluster_state<Traits>& cluster, const gang_members<Traits::width>& members,
              certificate_scope scope, const constraints_in_force& force,
@@ -197,18 +201,18 @@ void pose_on(const cluster_state<Traits>& cluster, const gang_members<Traits::wi
     problem.most.clear();
     auto& queries = problem.queries;
     queries.clear();
-    for (const member_class<width>& each : members.classes) {
+    for (const member_class<width>& waiting_class : members.classes) {
         typename fit_problem<width>::member member;
-        member.role = each.role.value();
-        member.waiting = each.waiting();
-        member.charge = each.request;
+        member.role = waiting_class.role.value();
+        member.waiting = waiting_class.waiting();
+        member.charge = waiting_class.request;
         const std::uint64_t left_out =
-            now ? 0 : cluster.constraint_sets()[each.where].value.growing_kinds;
+            now ? 0 : cluster.constraint_sets()[waiting_class.where].value.growing_kinds;
         for (std::size_t column = 0; column < width; ++column)
             if (((force.resources & ~left_out) >> column & 1U) != 0)
-                member.request[column] = each.request[column];
+                member.request[column] = waiting_class.request[column];
         problem.members.push_back(member);
-        auto query = detail::query_for(cluster, each.shape, members.queue_nodes);
+        auto query = detail::query_for(cluster, waiting_class.shape, members.queue_nodes);
         query.filters = filters_in_force(force, scope);
         queries.push_back(query);
     }
@@ -246,8 +250,8 @@ void pose_on(const cluster_state<Traits>& cluster, const gang_members<Traits::wi
     }
     list_allowances(cluster, members, scope, force, problem.quotas);
 }
-/// The same on all nodes: O(nodes × classes × width), of a domain's nodes when the whole gang is
-/// confined.
+/// Writes the problem on all nodes. O(nodes × classes × width); only the nodes of a domain count if
+/// the whole gang is confined to it.
 template<class Traits>
 void pose(const cluster_state<Traits>& cluster, const gang_members<Traits::width>& members,
           certificate_scope scope, const constraints_in_force& force,

@@ -23,7 +23,7 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Waiting members of one role that are alike: same request, same constraints.
+/// Waiting members of one role with the same request and the same constraints.
 template<std::size_t Width>
 struct member_class {
     vertex_index role;
@@ -37,25 +37,25 @@ struct member_class {
     [[nodiscard]] std::int64_t waiting() const noexcept { return static_cast<std::int64_t>(count); }
 };
 
-/// A gang's members as the decision sees them.
+/// A gang's members, sorted for a decision.
 template<std::size_t Width>
 struct gang_members {
-    /// The gang; null if these are the members of no gang.
+    /// The gang; null if the members belong to no gang.
     const gang<queue_index>* spec = nullptr;
     const gang_tree* tree = nullptr;
-    /// What they are charged to.
+    /// The queue that the members are charged to.
     std::optional<queue_charge> queue;
-    /// The node selectors of the queue and of those above it, which bind all members; nothing if
+    /// The node selectors of the queue and of its ancestors, which apply to all members; nothing if
     /// there are none.
     std::optional<constraint_index> queue_nodes;
     /// By role, then by their oldest pod.
     detail::sequence<member_class<Width>> classes;
     /// The waiting members, class by class, oldest first and then by key.
     std::vector<pod_index> pods;
-    /// The class of every waiting member, in the order in which members are taken: by role, then
+    /// The class of every waiting member, in the order in which members are placed: by role, then
     /// oldest first, then by key.
     detail::sequence<std::uint32_t> turns;
-    /// Per vertex (leaves only): members that hold already.
+    /// Per vertex (leaves only): members that hold a node already, or have succeeded.
     detail::sequence<std::int64_t> holding;
     /// Per vertex (leaves only): members that exist, in any phase.
     detail::sequence<std::int64_t> alive;
@@ -67,19 +67,19 @@ struct gang_members {
     [[nodiscard]] std::span<const pod_index> of(const member_class<Width>& which) const noexcept {
         return {pods.data() + which.first, which.count};
     }
-    /// Some member waits that no node can take. O(vertices).
+    /// Returns true if a waiting member can be taken by no node. O(vertices).
     [[nodiscard]] bool any_held() const noexcept {
         return detail::any_of(unsupported, [](std::int64_t count) { return count > 0; });
     }
 };
 
-/// Counts the members that no node can take (`constraints::held`) as placed for as long as it
-/// lives. What they wait for may come, and any node may be able to take them then: so what is said
-/// of the empty cluster holds whatever becomes of them. O(vertices).
+/// Counts the members that no node can take at present (`constraints::held`) as placed, during its
+/// lifetime. Any node may be able to take them later, so what is proven for the empty cluster holds
+/// whatever becomes of them. O(vertices).
 template<std::size_t Width>
 class held_as_placed {
 public:
-    explicit held_as_placed(gang_members<Width>& of) noexcept : of_(&of) { count(1); }
+    explicit held_as_placed(gang_members<Width>& members) noexcept : of_(&members) { count(1); }
     ~held_as_placed() { count(-1); }
     held_as_placed(const held_as_placed&) = delete;
     held_as_placed& operator=(const held_as_placed&) = delete;
@@ -93,7 +93,7 @@ private:
     gang_members<Width>* of_;
 };
 
-/// Sorts gangs' members into classes, with scratch that is kept from one gang to the next.
+/// Sorts gangs' members into classes. Scratch memory is reused from gang to gang.
 template<std::size_t Width>
 class member_sorter {
 public:
@@ -123,7 +123,7 @@ public:
         std::size_t role = std::numeric_limits<std::size_t>::max();
         for (const pod_index member : group.members) {
             const auto& record = cluster[member];
-            // Members may come before their group, whose roles are not known until then.
+            // Pods may arrive before their gang, whose roles are unknown until then.
             if (!record.alive() || record.role.value() >= vertices)
                 continue;
             if (record.role.value() != role) {
@@ -133,10 +133,11 @@ public:
             ++into.alive[role];
             if (record.holding())
                 ++into.holding[role];
-            else if (const std::uint32_t of = class_of(cluster, record, into); of == unsupported)
+            else if (const std::uint32_t number = class_of(cluster, record, into);
+                     number == unsupported)
                 ++into.unsupported[role];
             else
-                take_turn(member, of, into);
+                take_turn(member, number, into);
         }
         into.topology.clear();
         for (const vertex_topology& one : group.together)
@@ -144,9 +145,9 @@ public:
         if (share_volumes_)
             detail::keep_near_volumes(cluster, group, into);
         std::size_t first = 0;
-        for (member_class<Width>& each : into.classes) {
-            each.first = first;
-            first += std::exchange(each.count, 0);
+        for (member_class<Width>& shape_class : into.classes) {
+            shape_class.first = first;
+            first += std::exchange(shape_class.count, 0);
         }
         into.pods.resize(waiting_.size());
         for (std::size_t turn = 0; turn < waiting_.size(); ++turn) {
@@ -175,9 +176,9 @@ private:
         into.topology.push_back(made);
     }
 
-    void take_turn(pod_index member, std::uint32_t of, gang_members<Width>& into) {
-        ++into.classes[of].count;
-        into.turns.push_back(of);
+    void take_turn(pod_index member, std::uint32_t number, gang_members<Width>& into) {
+        ++into.classes[number].count;
+        into.turns.push_back(number);
         waiting_.push_back(member);
     }
 
@@ -199,7 +200,8 @@ private:
         return found.of;
     }
 
-    /// Per shape: its class in the role at hand, if it was met in this round.
+    /// Per shape: its class in the current role, if `round` is the current round. There is one
+    /// round per role.
     struct entry {
         std::uint64_t round = 0;
         std::uint32_t of = 0;
@@ -208,7 +210,7 @@ private:
     detail::sequence<entry> class_of_;
     std::vector<pod_index> waiting_;
     bool assume_volumes_ready_ = false;
-    /// Some class shares a volume that does not exist yet.
+    /// True if a class shares a volume that does not exist yet.
     bool share_volumes_ = false;
     std::uint64_t round_ = 0;
 };
@@ -221,7 +223,8 @@ struct hold_scratch {
 
 enum class hold_level : std::uint8_t { nothing, some, minima };
 
-/// What a gang holds already. O(members).
+/// Returns whether the gang's members that hold a node are none, some, or enough for its minima.
+/// O(members).
 template<class Traits>
 [[nodiscard]] hold_level hold_level_of(const cluster_state<Traits>& cluster, gang_index which,
                                        hold_scratch& scratch) {
@@ -247,7 +250,7 @@ template<class Traits>
     return hold_level_of(cluster, which, scratch);
 }
 
-/// A gang's members, sorted; `assume_volumes_ready`: as member_sorter::sort() has it.
+/// Returns a gang's members, sorted. For `assume_volumes_ready` see member_sorter::sort().
 /// O(members + shapes of the state).
 template<class Traits>
 [[nodiscard]] gang_members<Traits::width> members_of(const cluster_state<Traits>& cluster,

@@ -15,7 +15,7 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// How many pods of this request the queue and those above it still admit, at most `most`.
+/// Returns how many pods of this request the queue and its ancestors still admit, at most `most`.
 /// O(depth × width).
 template<std::size_t Width>
 [[nodiscard]] std::int64_t quota_room(const ledger<Width>& accounts,
@@ -24,7 +24,7 @@ template<std::size_t Width>
     if (!queue)
         return most;
     const auto& queues = accounts.queues();
-    // Sums stay within int64, whatever the ceilings are.
+    // Limits the result so that sums stay within int64, whatever the ceilings are.
     const resources<Width>& claimed = queues.claimed(queues.root(*queue));
     for (std::size_t column = 0; column < Width; ++column) {
         const kind_id kind{column};

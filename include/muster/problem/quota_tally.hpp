@@ -16,16 +16,17 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Counts whether the quotas of a gang's queues admit an amount once certain pods are gone. A pod
-/// that leaves a queue makes as much room below the quota of that queue and of those above it.
+/// Decides whether the quotas of a gang's queues admit an amount once certain pods are gone. A pod
+/// that leaves a queue frees its request in that queue and in the queue's ancestors.
 template<class Traits>
 class quota_tally {
     static constexpr std::size_t width = Traits::width;
 
 public:
-    /// The gang charges the amount to that queue. False if it cannot be counted: with guarantees a
-    /// queue may claim more than it uses, and non-preemptible pods have a ceiling of their own.
-    /// Where the ceilings admit the amount now there is nothing to count. O(depth × width).
+    /// Starts with the amount that the gang charges to its queue. Returns false if quotas cannot be
+    /// counted this way: with guarantees a queue may claim more than it uses, and non-preemptible
+    /// pods have a ceiling of their own. If the ceilings admit the amount already, there is nothing
+    /// to count. O(depth × width).
     [[nodiscard]] bool begin(const cluster_state<Traits>& cluster,
                              const std::optional<queue_charge>& charge,
                              const resources<width>& amount, bool guarantees) {
@@ -52,7 +53,7 @@ public:
         return true;
     }
 
-    /// Nothing is counted, and everything fits.
+    /// Stops counting: everything fits.
     void clear() noexcept {
         levels_.clear();
         short_ = 0;
@@ -65,12 +66,12 @@ public:
 private:
     struct level {
         queue_index queue;
-        /// What its ceiling leaves beyond the amount, of the kinds that it bounds.
+        /// What its ceiling leaves beyond the amount, for the kinds that it bounds.
         std::array<int128, width> left;
         std::array<bool, width> bounds;
     };
 
-    void shift(pod_index pod, std::int64_t by) {
+    void shift(pod_index pod, std::int64_t sign) {
         if (levels_.empty())
             return;
         const auto& queues = cluster_->accounts().queues();
@@ -80,21 +81,21 @@ private:
             for (first = 0; first < levels_.size() && levels_[first].queue != *at; ++first) {
             }
         const resources<width>& amount = cluster_->request(pod);
-        for (std::size_t each = first; each < levels_.size(); ++each)
+        for (std::size_t depth = first; depth < levels_.size(); ++depth)
             for (std::size_t column = 0; column < width; ++column) {
-                int128& left = levels_[each].left[column];
-                if (!levels_[each].bounds[column])
+                int128& left = levels_[depth].left[column];
+                if (!levels_[depth].bounds[column])
                     continue;
                 short_ -= left < 0 ? 1U : 0U;
-                left += int128{by} * amount[column];
+                left += int128{sign} * amount[column];
                 short_ += left < 0 ? 1U : 0U;
             }
     }
 
     const cluster_state<Traits>* cluster_ = nullptr;
-    /// The queue, and those above it; none when there is nothing to count.
+    /// The queue and its ancestors; empty if there is nothing to count.
     detail::sequence<level> levels_;
-    /// Ceilings that are in the way.
+    /// The number of ceilings that are exceeded.
     std::size_t short_ = 0;
 };
 

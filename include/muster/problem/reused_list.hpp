@@ -8,8 +8,8 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// A list whose elements keep their memory when they go: one that comes is as the last in its place
-/// was left.
+/// A list that does not destroy its elements when it shrinks, so that their memory is reused. An
+/// added element has the value that the last element at its place had.
 template<class T>
 class reused_list {
 public:
@@ -17,14 +17,14 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return used_; }
     [[nodiscard]] bool empty() const noexcept { return used_ == 0; }
 
-    /// One more, to be made what it is to be.
+    /// Adds an element with an old value, which the caller must overwrite.
     [[nodiscard]] T& add() {
         if (used_ == all_.size())
             all_.emplace_back();
         return all_[used_++];
     }
     void pop_back() noexcept { --used_; }
-    /// Keeps the first so many.
+    /// Shortens the list to its first `count` elements.
     void keep(std::size_t count) noexcept { used_ = count; }
 
     [[nodiscard]] T& operator[](std::size_t at) noexcept { return all_[at]; }

@@ -12,7 +12,7 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// Lists of numbers that were met, one behind the other in memory that serves again.
+/// A hash set of lists of numbers. All lists are in one array, whose memory is reused.
 class seen_lists {
 public:
     void clear() noexcept {
@@ -25,7 +25,7 @@ public:
     [[nodiscard]] bool contains(std::span<const std::uint64_t> list) const noexcept {
         return !slots_.empty() && slots_[slot_of(list)] != 0;
     }
-    /// False when it is there already.
+    /// Returns false if the list is in the set already.
     [[nodiscard]] bool insert(std::span<const std::uint64_t> list) {
         if (2 * (ends_.size() + 1) > slots_.size())
             grow();
@@ -44,11 +44,11 @@ private:
         return {numbers_.data() + begin, ends_[at] - begin};
     }
 
-    /// Where the list is, or an empty slot for it.
+    /// Returns the slot of the list, or an empty slot for it.
     [[nodiscard]] std::size_t slot_of(std::span<const std::uint64_t> list) const noexcept {
         std::uint64_t mixed = list.size();
-        for (const std::uint64_t each : list) {
-            mixed = (mixed ^ each) * 0x9e3779b97f4a7c15U;
+        for (const std::uint64_t number : list) {
+            mixed = (mixed ^ number) * 0x9e3779b97f4a7c15U;
             mixed ^= mixed >> 29U;
         }
         std::size_t slot = mixed & (slots_.size() - 1);
@@ -68,9 +68,10 @@ private:
     }
 
     detail::sequence<std::uint64_t> numbers_;
-    /// Where each list ends.
+    /// Per list: where it ends in `numbers_`.
     detail::sequence<std::size_t> ends_;
-    /// One more than the number of a list; 0 = none. A power of two.
+    /// Hash slots: 0 if empty, otherwise one more than the number of a list. The size is a power of
+    /// two.
     detail::sequence<std::size_t> slots_;
 };
 

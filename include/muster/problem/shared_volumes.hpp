@@ -30,18 +30,18 @@ template<class Traits, class Members>
 vertex_with_term(const cluster_state<Traits>& cluster, const gang_record& group,
                  const Members& members, const known_term& term) {
     const pod_population& population = cluster.population();
-    const auto carries = [&](const auto& each) {
-        const known_terms* terms = population.terms(each.where);
+    const auto carries = [&](const auto& member_shape) {
+        const known_terms* terms = population.terms(member_shape.where);
         return terms && detail::any_of(terms->affinity, [&](const known_term& one) {
                    return one.pods == term.pods && one.topology == term.topology;
                });
     };
     const gang_tree& tree = *members.tree;
     std::optional<std::size_t> vertex;
-    for (const auto& each : members.classes) {
-        if (!carries(each))
+    for (const auto& member_shape : members.classes) {
+        if (!carries(member_shape))
             continue;
-        std::size_t role = each.role.value();
+        std::size_t role = member_shape.role.value();
         std::size_t above = vertex.value_or(role);
         while (above != role)
             (above > role ? above : role) = tree[std::max(above, role)].parent;
@@ -50,8 +50,8 @@ vertex_with_term(const cluster_state<Traits>& cluster, const gang_record& group,
     const auto has_node = [&](identity_index pods) { return !population.counts_of(pods).empty(); };
     if (!vertex || detail::any_of(population.matched(term.pods), has_node))
         return std::nullopt;
-    for (const auto& each : members.classes)
-        if (is_below(tree, each.role.value(), *vertex) && !carries(each))
+    for (const auto& member_shape : members.classes)
+        if (is_below(tree, member_shape.role.value(), *vertex) && !carries(member_shape))
             return std::nullopt;
     for (const pod_index member : group.members)
         if (cluster[member].charged() && is_below(tree, cluster[member].role.value(), *vertex))
@@ -61,19 +61,19 @@ vertex_with_term(const cluster_state<Traits>& cluster, const gang_record& group,
 
 /// Adds to `into.topology` the vertices whose waiting members all share a volume that does not
 /// exist yet, so that the search can prove that no domain has room for them. A vertex with a
-/// topology constraint of its own is left out: a proof names one constraint per vertex. If the
-/// terms have several labels, the label with the most domains counts. O(terms × (classes +
+/// topology constraint of its own is left out, because a proof names one constraint per vertex. If
+/// the terms have several label keys, the key with the most domains is used. O(terms × (classes +
 /// members)).
 template<class Traits, class Members>
 void keep_near_volumes(const cluster_state<Traits>& cluster, const gang_record& group,
                        Members& into) {
-    const auto domains = [&](topology_index of) {
-        return cluster.topologies()[of].of_level(0).size();
+    const auto domains = [&](topology_index label) {
+        return cluster.topologies()[label].of_level(0).size();
     };
-    for (const auto& each : into.classes) {
-        const auto& where = cluster.constraint_sets()[each.where].value;
+    for (const auto& member_shape : into.classes) {
+        const auto& where = cluster.constraint_sets()[member_shape.where].value;
         for (std::size_t at = 0; where.pods && at < where.pods->affinity.size(); ++at) {
-            const known_term& term = cluster.population().terms(each.where)->affinity[at];
+            const known_term& term = cluster.population().terms(member_shape.where)->affinity[at];
             const auto vertex = where.pods->affinity[at].of_volume
                                     ? vertex_with_term(cluster, group, into, term)
                                     : std::nullopt;

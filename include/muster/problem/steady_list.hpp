@@ -9,8 +9,8 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// A list whose elements keep their memory when they go, and their places when more come: others
-/// may point to them.
+/// A list that does not destroy its elements when it shrinks, so that their memory is reused.
+/// Elements do not move when the list grows, so pointers to them stay valid.
 template<class T>
 class steady_list {
 public:
@@ -18,8 +18,8 @@ public:
     steady_list(const steady_list&) = delete;
     steady_list& operator=(const steady_list&) = delete;
     ~steady_list() {
-        for (T* const each : all_)
-            delete each;
+        for (T* const element : all_)
+            delete element;
     }
 
     void clear() noexcept { used_ = 0; }
@@ -31,7 +31,7 @@ public:
         }
         return *all_[used_++];
     }
-    /// Takes the last element back.
+    /// Removes the last element.
     void pop() noexcept { --used_; }
 
 private:

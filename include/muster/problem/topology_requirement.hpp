@@ -16,7 +16,8 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// A vertex of a gang's tree whose members must share a domain, and where those that hold do.
+/// A topology constraint on a vertex of a gang's tree, and the levels on which its members that
+/// have a node share a domain.
 struct topology_requirement {
     std::size_t vertex = 0;
     topology_index within;
@@ -24,13 +25,14 @@ struct topology_requirement {
     std::optional<std::size_t> preferred;
     /// The members share a volume that does not exist yet (`affinity_term::of_volume`).
     bool of_volume = false;
-    /// Some member at or below the vertex occupies a node; this is the one of the first such.
+    /// True if a member at or below the vertex occupies a node; `witness` is the node of the first
+    /// such member.
     bool held = false;
     node_index witness;
-    /// On how many levels, from the coarsest on, all of them share a domain.
+    /// The number of levels, from the coarsest on, on which all of these members share a domain.
     std::size_t shared = 0;
 
-    /// One more member that occupies a node. O(levels).
+    /// Records one more member that occupies a node. O(levels).
     template<class Traits>
     void hold(const cluster_state<Traits>& cluster, node_index node) {
         const topology_domains& domains = cluster.topologies()[within];
@@ -42,14 +44,15 @@ struct topology_requirement {
     }
 };
 
-/// The domain of the members at or below a vertex. Without a domain none is placed.
+/// The domain to which the members at or below a vertex are confined. If there is no domain, none
+/// of them can be placed.
 struct vertex_domain {
     std::size_t vertex = 0;
     topology_index within;
     std::optional<domain_index> domain;
 };
 
-/// The vertex is `ancestor` or is below it.
+/// Returns true if the vertex is `ancestor` or below it.
 [[nodiscard]] inline bool is_below(const gang_tree& tree, std::size_t vertex,
                                    std::size_t ancestor) noexcept {
     while (vertex > ancestor)
@@ -57,39 +60,42 @@ struct vertex_domain {
     return vertex == ancestor;
 }
 
-/// These allow members of the vertex on the node. O(vertex domains).
+/// Returns true if the vertex domains allow members of the vertex on the node. O(vertex domains).
 template<class Traits>
 [[nodiscard]] bool admits(const cluster_state<Traits>& cluster, const gang_tree& tree,
                           std::span<const vertex_domain> among, std::size_t vertex,
                           node_index node) {
-    return detail::all_of(among, [&](const vertex_domain& one) {
-        return !is_below(tree, vertex, one.vertex) ||
-               (one.domain && cluster.topologies()[one.within].contains(*one.domain, node));
+    return detail::all_of(among, [&](const vertex_domain& confinement) {
+        return !is_below(tree, vertex, confinement.vertex) ||
+               (confinement.domain &&
+                cluster.topologies()[confinement.within].contains(*confinement.domain, node));
     });
 }
 
-/// The domains of a level that the members at or below a vertex may use: with `holding`, the one of
-/// the members that hold room; else those of the level, in the order of their labels' values, that
-/// have a node in the domains to which the vertex is confined already. If there is none, the only
-/// way is to place no member, a single entry without a domain. Overwrites `ways`. One of the ways
-/// holds for every placement that keeps the members together.
+/// Lists the domains of a level that the members at or below a vertex may use, over `ways`. With
+/// `holding`, that is the domain of the members that occupy nodes. Otherwise, or if there are none,
+/// those domains of the level, in the order of their labels' values, that have a node in the
+/// domains to which the vertex is already confined. If there is none, the list is a single entry
+/// without a domain: place no member. Every placement that keeps the members together is in one of
+/// the listed ways.
 ///
-/// O(domains), and O(nodes) where two topologies meet.
+/// O(domains), or O(nodes) if several topologies must be intersected.
 template<class Traits>
 void list_candidate_domains(const cluster_state<Traits>& cluster, const gang_tree& tree,
-                            const topology_requirement& of, std::size_t level, bool holding,
-                            std::span<const vertex_domain> among,
+                            const topology_requirement& requirement, std::size_t level,
+                            bool holding, std::span<const vertex_domain> among,
                             detail::sequence<std::optional<domain_index>>& ways) {
-    const topology_domains& domains = cluster.topologies()[of.within];
+    const topology_domains& domains = cluster.topologies()[requirement.within];
     ways.clear();
-    if (holding && of.held) {
-        ways.push_back(level < of.shared ? domains.find(of.witness, level) : std::nullopt);
+    if (holding && requirement.held) {
+        ways.push_back(level < requirement.shared ? domains.find(requirement.witness, level)
+                                                  : std::nullopt);
         return;
     }
     for (const auto& [path, which] : domains.of_level(level)) {
         const std::vector<node_index>& nodes = domains[which].nodes;
         if (among.empty() || detail::any_of(nodes, [&](node_index node) {
-                return admits(cluster, tree, among, of.vertex, node);
+                return admits(cluster, tree, among, requirement.vertex, node);
             }))
             ways.push_back(which);
     }
@@ -99,10 +105,10 @@ void list_candidate_domains(const cluster_state<Traits>& cluster, const gang_tre
 template<class Traits>
 [[nodiscard]] detail::sequence<std::optional<domain_index>>
 candidate_domains(const cluster_state<Traits>& cluster, const gang_tree& tree,
-                  const topology_requirement& of, std::size_t level, bool holding,
+                  const topology_requirement& requirement, std::size_t level, bool holding,
                   std::span<const vertex_domain> among) {
     detail::sequence<std::optional<domain_index>> ways;
-    list_candidate_domains(cluster, tree, of, level, holding, among, ways);
+    list_candidate_domains(cluster, tree, requirement, level, holding, among, ways);
     return ways;
 }
 
