@@ -18,46 +18,50 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// What the nodes of a fit problem can take, while a search narrows it down: how many of each class
-/// every node may take at least and at most, and the patterns that it then has.
+/// The state of the nodes during branch and bound: per node, how many members of each class it must
+/// take at least and may take at most, and the patterns that these limits leave.
 ///
-/// Nodes that take all of everything they could take alone offer one pattern and only count in a
-/// sum. The others are parts: nodes that are alike share one, until a split tells one of them apart
-/// from the rest. Patterns are listed once; under narrower limits they are clipped, which is exact:
-/// what a node takes under a limit is below some pattern, and so below that pattern clipped.
+/// A node that can take all members of all classes that it could take alone has one pattern and
+/// only adds to a sum (it is settled). The other nodes are in parts: equal nodes share a part until
+/// a branch treats one of them differently. Patterns are listed once. Under narrower limits they
+/// are clipped, which is exact: every count vector within the limits is below some pattern, and so
+/// below that pattern clipped.
 template<std::size_t Width>
 class branch_bounds {
 public:
-    /// Nodes that take more steps than this to list are enumerated again for all multipliers.
+    /// The patterns of a node that take more steps than this to list are not stored but enumerated
+    /// for every pricing.
     static constexpr std::int64_t max_listed = 8192;
 
     struct part {
-        /// The first of its rows.
+        /// Its first row.
         std::size_t row = 0;
-        /// Rows that share it.
+        /// The number of its rows.
         std::int64_t times = 0;
-        /// The place of its patterns, class by class: those of one class follow one another.
+        /// The place of its patterns, stored class by class: first the counts of one class in all
+        /// patterns.
         std::size_t begin = 0;
         std::size_t size = 0;
         bool listed = true;
-        /// The place of its limits: at least, then at most, per class.
+        /// The place of its limits: the minimum per class, then the maximum per class.
         std::size_t limits = 0;
     };
-    /// The count of one class on one node, and its bounds.
+    /// The count of class `at` on one node, and its bounds: a candidate for branching.
     struct split {
         std::size_t row = 0;
         std::size_t at = 0;
         std::int64_t low = 0;
         std::int64_t high = 0;
     };
-    /// One pattern: the place of its count of the first class, and how far apart counts are.
+    /// One pattern: the place of its count of the first class, and the distance from one class to
+    /// the next.
     struct pattern {
         std::size_t first = 0;
         std::size_t stride = 1;
     };
 
-    /// Sorts the nodes into those that count in a sum, and parts with their patterns. O(nodes ×
-    /// (classes × width + patterns)); the enumeration takes steps.
+    /// Sorts the nodes into settled ones, and parts with their patterns. O(nodes × (classes × width
+    /// + patterns)); the enumeration takes steps.
     void reset(const fit_problem<Width>& problem, std::int64_t& steps) {
         problem_ = &problem;
         lister_.reset(problem);
@@ -91,26 +95,28 @@ public:
     }
 
     [[nodiscard]] const sequence<part>& parts() const noexcept { return parts_; }
-    /// Sums over the nodes of the least and the most that each may take of a class, one by one.
+    /// Per class: the sums over the nodes of the minimum, and of the maximum, that each node may
+    /// take.
     [[nodiscard]] const detail::sequence<std::int64_t>& lower() const noexcept { return lower_; }
     [[nodiscard]] const detail::sequence<std::int64_t>& upper() const noexcept { return upper_; }
-    /// What the nodes take together that are in no part.
+    /// The sum of what the settled nodes take, per class.
     [[nodiscard]] const detail::sequence<std::int64_t>& settled_sum() const noexcept {
         return settled_;
     }
-    [[nodiscard]] std::int64_t count(const pattern& of, std::size_t at) const noexcept {
-        return patterns_[of.first + at * of.stride];
+    [[nodiscard]] std::int64_t count(const pattern& selected, std::size_t at) const noexcept {
+        return patterns_[selected.first + at * selected.stride];
     }
-    [[nodiscard]] pattern pattern_of(const part& of, std::size_t number) const noexcept {
-        return {of.begin + number, of.size};
+    [[nodiscard]] pattern pattern_of(const part& owner, std::size_t number) const noexcept {
+        return {owner.begin + number, owner.size};
     }
-    /// Counts of one class in the listed patterns of a part.
-    [[nodiscard]] const std::int64_t* counts_of(const part& of, std::size_t at) const noexcept {
-        return patterns_.data() + of.begin + at * of.size;
+    /// The counts of one class in the listed patterns of a part.
+    [[nodiscard]] const std::int64_t* counts_of(const part& owner, std::size_t at) const noexcept {
+        return patterns_.data() + owner.begin + at * owner.size;
     }
 
-    /// The heaviest pattern of every part, their sum with the settled nodes' into `carried`, and
-    /// its weight. False when some node has no pattern within its limits, or the steps end.
+    /// Selects the heaviest pattern of every part, writes the sum of these and of the settled nodes
+    /// to `carried`, and its weight to `bound`. Returns false if a node has no pattern within its
+    /// limits, or if the steps run out.
     [[nodiscard]] bool price_nodes(const detail::sequence<std::int64_t>& weights,
                                    std::int64_t& steps, sequence<pattern>& selected,
                                    detail::sequence<std::int64_t>& carried, int128& bound) {
@@ -148,7 +154,8 @@ public:
         return true;
     }
 
-    /// The widest count left, on nodes where classes compete before others.
+    /// Returns the count with the widest interval left. Counts on nodes with several patterns come
+    /// before others.
     [[nodiscard]] std::optional<split> widest() const {
         std::optional<split> best;
         bool best_contended = false;
@@ -161,17 +168,18 @@ public:
             best = cell;
             best_contended = contended;
         };
-        for (const part& each : parts_)
-            for (std::size_t at = 0; at < classes() && each.times > 0; ++at)
-                offer(!each.listed || each.size > 1,
-                      {each.row, at, limits_[each.limits + at], reach(each, at)});
+        for (const part& candidate : parts_)
+            for (std::size_t at = 0; at < classes() && candidate.times > 0; ++at)
+                offer(!candidate.listed || candidate.size > 1,
+                      {candidate.row, at, limits_[candidate.limits + at], reach(candidate, at)});
         for (std::size_t row = 0; row < problem_->rows.size() && !best_contended; ++row)
             for (std::size_t at = 0; at < classes() && part_of_[row] == nobody; ++at)
                 offer(false, {row, at, 0, problem_->most_of(row)[at]});
         return best;
     }
 
-    /// Runs `then()` with the count held to the low or the high side of `at_most`, and restores it.
+    /// Runs `then()` with the count limited to at most `at_most`, or to more if `high`. Then
+    /// restores the limits.
     template<class Then>
     auto within(std::size_t row, std::size_t at, std::int64_t at_most, bool high,
                 const Then& then) {
@@ -181,24 +189,24 @@ public:
         const bool settled = owner == nobody;
         const part before = settled ? settled_part(row) : parts_[owner];
         const bool shared = settled || before.times > 1;
-        const std::size_t mine = shared ? parts_.size() : owner;
-        std::size_t heir = row;
+        const std::size_t branched = shared ? parts_.size() : owner;
+        std::size_t next_row = row;
         if (settled) {
             for (std::size_t other = 0; other < classes(); ++other)
                 settled_[other] -= problem_->most_of(row)[other];
         } else if (shared) {
-            heir = next_in_part(row, owner);
+            next_row = next_in_part(row, owner);
             --parts_[owner].times;
-            parts_[owner].row = heir;
+            parts_[owner].row = next_row;
         }
         if (shared)
             parts_.push_back(before);
-        part_of_[row] = mine;
-        parts_[mine] = clipped(before, row, at, at_most, high);
+        part_of_[row] = branched;
+        parts_[branched] = clipped(before, row, at, at_most, high);
         const std::int64_t low_moved =
-            limits_[parts_[mine].limits + at] - limits_[before.limits + at];
-        const std::int64_t high_moved =
-            limits_[parts_[mine].limits + classes() + at] - limits_[before.limits + classes() + at];
+            limits_[parts_[branched].limits + at] - limits_[before.limits + at];
+        const std::int64_t high_moved = limits_[parts_[branched].limits + classes() + at] -
+                                        limits_[before.limits + classes() + at];
         lower_[at] += low_moved;
         upper_[at] += high_moved;
         const auto outcome = then();
@@ -218,13 +226,13 @@ public:
         return outcome;
     }
 
-    /// Calls `use(row)` for the rows of a part in their order.
+    /// Calls `use(row)` for the rows of a part, in their order.
     template<class Use>
     void for_each_row(std::size_t which, const Use& use) const {
         for (std::size_t row = parts_[which].row; row != nobody; row = next_in_part(row, which))
             use(row);
     }
-    /// True when the node takes all that it could and has not been told apart.
+    /// Returns true if the node is settled and no branch applies to it.
     [[nodiscard]] bool settled(std::size_t row) const noexcept { return part_of_[row] == nobody; }
 
 private:
@@ -241,9 +249,10 @@ private:
             if (sum > 0 && sum > problem_->rows[row].free[column])
                 return false;
         }
-        for (std::size_t one = 0; one < classes(); ++one)
-            for (std::size_t other = 0; other < one; ++other)
-                if (problem_->apart[one * classes() + other] && most[one] > 0 && most[other] > 0)
+        for (std::size_t first = 0; first < classes(); ++first)
+            for (std::size_t other = 0; other < first; ++other)
+                if (problem_->apart[first * classes() + other] && most[first] > 0 &&
+                    most[other] > 0)
                     return false;
         return true;
     }
@@ -254,8 +263,8 @@ private:
                           problem_->most_of(rhs));
     }
 
-    /// Adds the row to the part of those alike, or to one of its own. The order of the parts is
-    /// that of their first rows, whatever the mixing of the amounts does.
+    /// Adds the row to the part of equal rows, or to a new part. Parts are in the order of their
+    /// first rows, so the hash of the amounts has no effect on the order.
     void join(std::size_t row, std::int64_t& steps) {
         std::uint64_t mixed = 0;
         for (std::size_t column = 0; column < Width; ++column)
@@ -283,7 +292,7 @@ private:
         made.limits = limits_.size();
         limits_.resize(limits_.size() + classes(), 0);
         limits_.insert(limits_.end(), problem_->most_of(row), problem_->most_of(row) + classes());
-        // Some steps stay for the search, however many nodes there are.
+        // Each node may use only a fraction of the steps, so that some remain for the search.
         std::int64_t allowed = std::min(max_listed, steps / 64);
         const std::int64_t before = allowed;
         made.listed = lister_.list(row, allowed, listed_);
@@ -304,7 +313,7 @@ private:
         return row;
     }
 
-    /// A part for one of the nodes that only count in the sum.
+    /// Returns a part for a settled node.
     [[nodiscard]] part settled_part(std::size_t row) {
         part made;
         made.begin = patterns_.size();
@@ -360,8 +369,8 @@ private:
         return true;
     }
 
-    /// The first of the heaviest patterns. `Classes` is 0 where their number is not known when the
-    /// program is built.
+    /// Returns the first of the heaviest patterns. `Classes` is the number of classes if it is
+    /// known at compile time, otherwise 0.
     template<std::size_t Classes>
     [[nodiscard]] std::size_t
     heaviest(const part& from, const detail::sequence<std::int64_t>& weights) const noexcept {
@@ -400,10 +409,11 @@ private:
         return best;
     }
 
-    /// How many of the class the part's nodes can take beside the least of the others.
-    [[nodiscard]] std::int64_t reach(const part& of, std::size_t at) const {
-        resources<Width> free = problem_->rows[of.row].free;
-        const std::int64_t* least = limits_.data() + of.limits;
+    /// Returns how many members of the class a node of the part can take beside the minimum of the
+    /// other classes.
+    [[nodiscard]] std::int64_t reach(const part& owner, std::size_t at) const {
+        resources<Width> free = problem_->rows[owner.row].free;
+        const std::int64_t* least = limits_.data() + owner.limits;
         for (std::size_t other = 0; other < classes(); ++other) {
             if (other == at || least[other] == 0)
                 continue;
@@ -421,14 +431,14 @@ private:
     sequence<part> parts_;
     detail::sequence<std::int64_t> patterns_;
     detail::sequence<std::int64_t> limits_;
-    /// What the nodes take together that are in no part.
+    /// The sum of what the settled nodes take, per class.
     detail::sequence<std::int64_t> settled_;
     detail::sequence<std::int64_t> lower_;
     detail::sequence<std::int64_t> upper_;
-    /// Per row.
+    /// Per row: its part, and the next row that was equal at the start.
     detail::sequence<std::size_t> part_of_;
     detail::sequence<std::size_t> next_alike_;
-    /// Per part made at the start.
+    /// Per part made at the start: its last row.
     detail::sequence<std::size_t> last_alike_;
     detail::sequence<std::size_t> slots_;
     detail::sequence<std::int64_t> listed_;

@@ -16,35 +16,35 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// How many members of each class to take, and what they cost.
+/// How many members of each class to place, and their cost.
 struct choice {
     int128 cost = 0;
     detail::sequence<std::int64_t> counts;
-    /// Every other choice takes at least as many of each class: what it costs does not matter.
+    /// True if every other choice has at least as many members of each class, so that this choice
+    /// is best for any costs.
     bool least = false;
 };
 
-/// Finds cheapest choices of members that meet a gang's minima, for costs per class.
+/// Finds the cheapest choice of members that meets a gang's minima, for given costs per class.
 ///
-/// Where `min_subgroups` leaves a choice of children, each way to choose is tried; within one, the
-/// minima of the vertices form a laminar family, so that taking the cheapest members bottom-up is
-/// optimal. One call is O(vertices + classes) for each way where every minimum has one class to
-/// meet it, and O(classes) more for each minimum that has several.
+/// If `min_subgroups` allows several sets of children, each set is tried. Within one set, the
+/// minima of the vertices form a laminar family, so taking the cheapest members bottom-up is
+/// optimal. One call is O(vertices + classes) per set if every minimum can be met by one class
+/// only, plus O(classes) for each minimum that several classes can meet.
 class choice_finder {
 public:
-    /// More ways to choose subgroups than this are not searched.
+    /// The most sets of subgroups that are searched.
     static constexpr std::size_t max_ways = 4096;
 
     choice_finder() = default;
-    /// `roles` is the leaf of each class, `holding` the members per leaf that hold already.
+    /// `roles` has the leaf of each class, `holding` the members per leaf that hold a node already.
     choice_finder(const gang_tree& tree, const detail::sequence<std::int64_t>& holding,
                   detail::sequence<std::size_t> roles)
         : roles_(std::move(roles)) {
         pose(tree, holding);
     }
 
-    /// Turns to another gang, whose class `at` belongs to leaf `role_of(at)`. Allocates only what
-    /// earlier gangs did not need.
+    /// Switches to another gang, whose class `at` belongs to leaf `role_of(at)`. Reuses memory.
     template<class RoleOf>
     void reset(const gang_tree& tree, const detail::sequence<std::int64_t>& holding,
                std::size_t classes, const RoleOf& role_of) {
@@ -54,17 +54,18 @@ public:
         pose(tree, holding);
     }
 
-    /// False when there are too many ways to choose subgroups: nothing may be concluded.
+    /// Returns false if there are too many sets of subgroups. Results then prove nothing.
     [[nodiscard]] bool complete() const noexcept { return complete_; }
 
-    /// The cheapest choice with at_least ≤ counts ≤ at_most into `best`; false when there is none.
+    /// Writes the cheapest choice with at_least ≤ counts ≤ at_most to `best`. Returns false if
+    /// there is none.
     [[nodiscard]] bool find(const detail::sequence<int128>& costs,
                             const detail::sequence<std::int64_t>& at_least,
                             const detail::sequence<std::int64_t>& at_most, choice& best) {
         return find(costs, at_least, at_most, best, scratch_);
     }
 
-    /// The same with scratch of its own.
+    /// Like `find`, with scratch memory of its own.
     [[nodiscard]] std::optional<choice>
     cheapest(const detail::sequence<int128>& costs, const detail::sequence<std::int64_t>& at_least,
              const detail::sequence<std::int64_t>& at_most) const {
@@ -78,14 +79,14 @@ public:
 private:
     struct way {
         detail::sequence<char> active;
-        /// Per vertex: members that hold already at or below it, where it is active.
+        /// Per active vertex: members at or below it that hold a node already.
         detail::sequence<std::int64_t> held;
     };
     struct workspace {
         choice found;
-        /// Per vertex: members taken at or below it.
+        /// Per vertex: members chosen at or below it.
         detail::sequence<std::int64_t> taken;
-        /// Classes by cost, from the first query on.
+        /// Classes by cost; valid if `ordered`.
         detail::sequence<std::size_t> order;
         bool ordered = false;
     };
@@ -126,7 +127,8 @@ private:
         subsets(from, from + 1, 0, all, (*tree_)[from].min_subgroups.value_or(all));
     }
 
-    /// Goes through the children of `parent` from vertex `at` on, of which `left` are to come.
+    /// Enumerates the sets of children of `parent` from vertex `at` on, of which `left` are not
+    /// decided yet.
     void subsets(std::size_t parent, std::size_t at, std::int64_t taken, std::int64_t left,
                  std::int64_t needed) {
         if (taken + left < needed)
@@ -143,14 +145,14 @@ private:
         subsets(parent, at + 1, taken, left - 1, needed);
     }
 
-    void prepare(way& each, const detail::sequence<std::int64_t>& holding) const {
-        each.held.assign(tree_->size(), 0);
+    void prepare(way& prepared, const detail::sequence<std::int64_t>& holding) const {
+        prepared.held.assign(tree_->size(), 0);
         for (std::size_t at = tree_->size(); at-- > 0;) {
-            if (!each.active[at])
+            if (!prepared.active[at])
                 continue;
-            each.held[at] += holding[at];
+            prepared.held[at] += holding[at];
             if (at > 0)
-                each.held[(*tree_)[at].parent] += each.held[at];
+                prepared.held[(*tree_)[at].parent] += prepared.held[at];
         }
     }
 
@@ -171,7 +173,7 @@ private:
         return any;
     }
 
-    [[nodiscard]] bool fill(const way& in, const detail::sequence<int128>& costs,
+    [[nodiscard]] bool fill(const way& subgroups, const detail::sequence<int128>& costs,
                             const detail::sequence<std::int64_t>& at_least,
                             const detail::sequence<std::int64_t>& at_most,
                             workspace& scratch) const {
@@ -182,17 +184,17 @@ private:
         found.least = true;
         scratch.taken.assign(tree.size(), 0);
         for (std::size_t at = 0; at < roles_.size(); ++at) {
-            if (at_least[at] > (in.active[roles_[at]] ? at_most[at] : 0))
+            if (at_least[at] > (subgroups.active[roles_[at]] ? at_most[at] : 0))
                 return false;
             found.cost += costs[at] * at_least[at];
             scratch.taken[roles_[at]] += at_least[at];
         }
         for (std::size_t vertex = tree.size(); vertex-- > 0;) {
-            if (!in.active[vertex])
+            if (!subgroups.active[vertex])
                 continue;
             const std::int64_t missing =
-                tree[vertex].min_member - in.held[vertex] - scratch.taken[vertex];
-            if (missing > 0 && !take(in, vertex, missing, costs, at_most, scratch))
+                tree[vertex].min_member - subgroups.held[vertex] - scratch.taken[vertex];
+            if (missing > 0 && !take(subgroups, vertex, missing, costs, at_most, scratch))
                 return false;
             if (vertex > 0)
                 scratch.taken[tree[vertex].parent] += scratch.taken[vertex];
@@ -200,8 +202,8 @@ private:
         return true;
     }
 
-    /// Takes the cheapest members at or below the vertex.
-    [[nodiscard]] bool take(const way& in, std::size_t vertex, std::int64_t missing,
+    /// Chooses the cheapest members at or below the vertex. Returns false if there are too few.
+    [[nodiscard]] bool take(const way& subgroups, std::size_t vertex, std::int64_t missing,
                             const detail::sequence<int128>& costs,
                             const detail::sequence<std::int64_t>& at_most,
                             workspace& scratch) const {
@@ -212,7 +214,7 @@ private:
         std::size_t only = 0;
         std::int64_t spare = 0;
         for (std::size_t at = 0; at < roles_.size(); ++at) {
-            if (!below[at] || !in.active[roles_[at]] || at_most[at] <= found.counts[at])
+            if (!below[at] || !subgroups.active[roles_[at]] || at_most[at] <= found.counts[at])
                 continue;
             ++open;
             only = at;
@@ -228,7 +230,7 @@ private:
         found.least = found.least && spare == missing;
         sort_by_cost(costs, scratch);
         for (const std::size_t at : scratch.order) {
-            if (!below[at] || !in.active[roles_[at]])
+            if (!below[at] || !subgroups.active[roles_[at]])
                 continue;
             const std::int64_t more =
                 std::max<std::int64_t>(0, std::min(missing, at_most[at] - found.counts[at]));
@@ -252,11 +254,11 @@ private:
 
     const gang_tree* tree_ = nullptr;
     detail::sequence<std::size_t> roles_;
-    /// The first `ways_used_` of them; the others are kept for their storage.
+    /// The first `ways_used_` are in use; the others keep their memory.
     detail::sequence<way> ways_;
     std::size_t ways_used_ = 0;
     detail::sequence<char> active_;
-    /// Vertices × classes: the class belongs to a leaf at or below the vertex.
+    /// Vertices × classes: whether the class belongs to a leaf at or below the vertex.
     detail::sequence<char> below_;
     workspace scratch_;
     bool complete_ = true;

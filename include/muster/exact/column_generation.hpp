@@ -14,25 +14,25 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// Finds the weights that come closest to a proof, by exact integer pivots.
+/// Finds the weights that come closest to a proof, by column generation with exact integer pivots.
 ///
-/// Pricing the nodes with some weights gives a point: what the nodes then take less what the gang
-/// needs, per class. Whatever mixes of patterns the nodes take, they reach what lies at or below
-/// the hull of all such points. A ray in a fixed direction of positive amounts goes from far below
-/// through the origin; it leaves the hull at a facet, and the facet's normal are the weights. The
-/// basis is the facet of the hull of the points known so far: at most one point per class, and
-/// "less of a class" for the others. A point beyond it replaces one of them; when there is none,
-/// the weights are the best that exist.
+/// Pricing the nodes with some weights gives a point: per class, what the nodes then carry minus
+/// what the gang needs. Every mix of patterns gives a point at or below the convex hull of all such
+/// points. A ray of fixed positive direction starts far below the hull, passes through the origin,
+/// and leaves the hull at a facet, whose normal is the vector of weights. The basis is the facet of
+/// the hull of the points known so far: at most one point per class, and slack columns ("less of a
+/// class") for the rest. A point beyond the facet replaces one of them. If no such point exists,
+/// the weights are the best possible.
 ///
-/// This is the simplex method on columns that pricing generates (Dantzig-Wolfe), with the inverse
-/// kept as integers over a common denominator (Edmonds), so that nothing is rounded. Should they
-/// grow too large, it stops there.
+/// This is the simplex method on columns that pricing generates (Dantzig-Wolfe). The inverse of the
+/// basis is stored as integers over a common denominator (Edmonds), so that nothing is rounded. If
+/// the integers grow too large, it stops.
 class column_generation {
 public:
     static constexpr std::size_t max_classes = 8;
 
-    /// Starts with one point; `direction` is positive. Both are per class and then per quota, of 2
-    /// to `max_classes` in all.
+    /// Starts with one point. `direction` must be positive. Both vectors have one entry per class
+    /// and then one per quota, 2 to `max_classes` in all.
     void start(const detail::sequence<std::int64_t>& direction,
                const detail::sequence<std::int64_t>& point) {
         classes_ = point.size();
@@ -55,15 +55,15 @@ public:
                 replace(at, solve(entering));
                 continue;
             }
-            for (std::size_t each = 0; each < classes_; ++each)
-                entering[each] = -direction[each];
+            for (std::size_t entry = 0; entry < classes_; ++entry)
+                entering[entry] = -direction[entry];
             replace(at, solve(entering));
         }
         replace(classes_, solve(column_of(point)));
     }
 
-    /// Drops from the basis what would make a weight negative, then writes the weights. False when
-    /// there are no such weights within `turns` pivots.
+    /// Removes from the basis what would make a weight negative, and writes the weights. Returns
+    /// false if that does not succeed within `turns` pivots.
     [[nodiscard]] bool weights(detail::sequence<std::int64_t>& into, int turns = 16) {
         for (; exact_; --turns) {
             std::size_t negative = classes_;
@@ -92,7 +92,8 @@ public:
                 other = rest;
             }
         }
-        // Weights beyond these are rounded: they are no facet's normal any more, but weights.
+        // Larger weights are rounded. They are then no longer the normal of the facet, but still
+        // valid weights.
         while (largest / common >= std::int64_t{1} << 36U)
             common *= 2;
         into.resize(classes_);
@@ -103,8 +104,8 @@ public:
 
     static constexpr std::size_t nothing = ~std::size_t{0};
 
-    /// Takes a point in when it lies beyond the facet; gives the place whose element it replaces,
-    /// from 0 up to and with the number of classes, or `nothing`.
+    /// Adds a point if it lies beyond the facet. Returns the place of the element that it replaces,
+    /// 0 up to and including the number of classes, or `nothing`.
     [[nodiscard]] std::size_t add(const detail::sequence<std::int64_t>& point) {
         if (!exact_ || !takes(point))
             return nothing;
@@ -119,7 +120,8 @@ public:
         return leaving;
     }
 
-    /// The share of the place's point in the mix that the ray ends in, in parts of `whole`.
+    /// Returns the share of the place's point in the mix at which the ray ends, in parts of
+    /// `whole`.
     static constexpr std::int64_t whole = std::int64_t{1} << 20;
     [[nodiscard]] std::int64_t share(std::size_t place) const noexcept {
         if (!exact_ || place > classes_ || place == out_ || !holds_point_[place])
@@ -130,7 +132,8 @@ public:
 private:
     [[nodiscard]] static bool takes(const detail::sequence<std::int64_t>& amounts) noexcept {
         constexpr std::int64_t end = std::int64_t{1} << 40U;
-        return detail::all_of(amounts, [](std::int64_t each) { return -end < each && each < end; });
+        return detail::all_of(amounts,
+                              [](std::int64_t amount) { return -end < amount && amount < end; });
     }
 
     using column = std::array<int128, max_classes + 1>;
@@ -142,18 +145,19 @@ private:
         return made;
     }
 
-    /// Products of two such numbers can be added without overflow.
+    /// Returns true if the value is so small that products of two such values can be added without
+    /// overflow.
     [[nodiscard]] static bool in_range(int128 value) noexcept {
         constexpr int128 end = static_cast<int128>(1) << 62U;
         return -end < value && value < end;
     }
 
-    /// The column in terms of the basis, times the denominator.
-    [[nodiscard]] column solve(const column& of) noexcept {
+    /// Returns the column in terms of the basis, times the denominator.
+    [[nodiscard]] column solve(const column& entering) noexcept {
         column found{};
         for (std::size_t row = 0; row <= classes_; ++row) {
             for (std::size_t at = 0; at <= classes_; ++at)
-                found[row] += inverse_[row][at] * of[at];
+                found[row] += inverse_[row][at] * entering[at];
             exact_ = exact_ && in_range(found[row]);
         }
         return found;
@@ -181,7 +185,8 @@ private:
                 inverse_[row][at] = -inverse_[row][at];
     }
 
-    /// The ratio test: the ray must still pass between the elements of the basis.
+    /// Ratio test: replaces an element such that the ray still passes between the elements of the
+    /// basis. Returns its place, or `nothing`.
     [[nodiscard]] std::size_t enter(const column& entering) {
         const column found = solve(entering);
         std::size_t leaving = nothing;
@@ -198,9 +203,9 @@ private:
     }
 
     std::size_t classes_ = 0;
-    /// Nothing has left the range within which all is exact.
+    /// False once a number has left the range in which the arithmetic is exact.
     bool exact_ = true;
-    /// The place of the ray itself.
+    /// The place of the ray's column.
     std::size_t out_ = 0;
     std::array<column, max_classes + 1> inverse_{};
     int128 denominator_ = 1;

@@ -24,19 +24,18 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// Decides exactly whether a gang fits whose members must share a domain.
+/// Decides exactly whether a gang with topology constraints fits.
 ///
-/// The gang is searched for a place as if they need not. What does not fit then, does not fit at
-/// all. Where the place found keeps them apart, the first vertex that it tears is confined to each
-/// of its domains in turn, and what is left is searched again, until no vertex spans domains.
+/// First it searches without topology constraints: what does not fit then does not fit at all. If
+/// the placement found spans several domains of a vertex, the first such vertex is confined to each
+/// of its domains in turn and the search is repeated, until no vertex spans domains.
 template<class Traits>
 class domain_search {
     static constexpr std::size_t width = Traits::width;
 
 public:
-    /// Takes what it needs from `steps`. `among` says what the members are confined to from the
-    /// start, `caps` what terms between pods allow; `search` only lends its memory. What was found
-    /// before is gone.
+    /// Takes its steps from `steps`. `among` confines members from the start, `caps` are limits
+    /// from pod affinity. `search` is used for its memory. Overwrites earlier results.
     [[nodiscard]] fit_outcome run(const cluster_state<Traits>& cluster,
                                   const gang_members<width>& members, certificate_scope scope,
                                   const constraints_in_force& force, fit_search<width>& search,
@@ -58,14 +57,14 @@ public:
         return outcome;
     }
 
-    /// After `impossible`: the proof, depth first.
+    /// After `impossible`: returns the proof, depth first.
     [[nodiscard]] std::span<const certificate::vertex> proof() const noexcept {
         return proof_.all();
     }
-    /// See `fit_search::slack`: known when the proof is about no domain.
+    /// See `fit_search::slack`. Set if the proof does not branch on domains.
     [[nodiscard]] const std::optional<int128>& slack() const noexcept { return slack_; }
-    /// After `fits`: the problem with the members confined to their domains, and how many are on
-    /// which row.
+    /// After `fits`: the problem with the members confined to their domains, and the counts per row
+    /// and class.
     [[nodiscard]] const fit_problem<width>& problem() const noexcept { return problem_; }
     [[nodiscard]] const detail::sequence<std::int64_t>& counts() const noexcept { return counts_; }
 
@@ -89,7 +88,7 @@ private:
             if (!spanning)
                 return outcome;
         } else {
-            // What is too much for the search whole may not be so in parts.
+            // A problem that needs too many steps as a whole may be decided domain by domain.
             spanning = first_open();
             if (!spanning)
                 return outcome;
@@ -121,7 +120,7 @@ private:
         return outcome;
     }
 
-    /// In steps, so that many small problems end as well.
+    /// The cost of writing a problem, in steps, so that many small problems also use up the budget.
     [[nodiscard]] std::int64_t cost_of_pose() const {
         return static_cast<std::int64_t>(16 + nodes_left(*cluster_, confined_).size() *
                                                   (1 + problem_.members.size()));
@@ -134,7 +133,8 @@ private:
                (force_.topologies >> std::min<std::size_t>(at, 63) & 1U) != 0;
     }
 
-    /// The first vertex whose members the place found keeps apart.
+    /// Returns the first constraint whose members the placement found puts into different domains,
+    /// or null.
     [[nodiscard]] const topology_requirement* first_spanning() const {
         for (std::size_t at = 0; at < members_->topology.size(); ++at)
             if (counts_as_constraint(at) && spans_domains(members_->topology[at]))
@@ -142,19 +142,19 @@ private:
         return nullptr;
     }
 
-    [[nodiscard]] bool spans_domains(const topology_requirement& of) const {
-        const topology_domains& domains = cluster_->topologies()[of.within];
+    [[nodiscard]] bool spans_domains(const topology_requirement& requirement) const {
+        const topology_domains& domains = cluster_->topologies()[requirement.within];
         std::optional<domain_index> where;
-        bool any = now() && of.held;
-        if (any && *of.required < of.shared)
-            where = domains.find(of.witness, *of.required);
+        bool any = now() && requirement.held;
+        if (any && *requirement.required < requirement.shared)
+            where = domains.find(requirement.witness, *requirement.required);
         const std::size_t classes = problem_.members.size();
         for (std::size_t row = 0; row < problem_.rows.size(); ++row)
             for (std::size_t at = 0; at < classes; ++at) {
                 if (counts_[row * classes + at] == 0 ||
-                    !is_below(*members_->tree, problem_.members[at].role, of.vertex))
+                    !is_below(*members_->tree, problem_.members[at].role, requirement.vertex))
                     continue;
-                const auto here = domains.find(problem_.rows[row].node, *of.required);
+                const auto here = domains.find(problem_.rows[row].node, *requirement.required);
                 if (!here || (any && where != here))
                     return true;
                 where = here;
@@ -163,15 +163,16 @@ private:
         return false;
     }
 
-    /// The first vertex that is not confined yet.
+    /// Returns the first constraint whose vertex is not confined yet, or null.
     [[nodiscard]] const topology_requirement* first_open() const {
         for (std::size_t at = 0; at < members_->topology.size(); ++at) {
-            const topology_requirement& of = members_->topology[at];
+            const topology_requirement& requirement = members_->topology[at];
             if (counts_as_constraint(at) &&
-                detail::none_of(confined_, [&](const vertex_domain& one) {
-                    return one.vertex == of.vertex && one.within == of.within;
+                detail::none_of(confined_, [&](const vertex_domain& confinement) {
+                    return confinement.vertex == requirement.vertex &&
+                           confinement.within == requirement.within;
                 }))
-                return &of;
+                return &requirement;
         }
         return nullptr;
     }
@@ -183,7 +184,7 @@ private:
     fit_search<width>* search_ = nullptr;
     term_caps<Traits>* caps_ = nullptr;
     std::vector<vertex_domain> confined_;
-    /// By depth of the domains that are confined.
+    /// One list per nested confinement.
     steady_list<sequence<std::optional<domain_index>>> ways_;
     fit_problem<width> problem_;
     detail::sequence<std::int64_t> counts_;

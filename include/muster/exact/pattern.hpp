@@ -13,9 +13,9 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Finds the pattern (members per class on one node) of the greatest weight that a node can take,
-/// by enumeration; among equal weights the one with the most members. Each vertex of the
-/// enumeration is a step.
+/// Finds the heaviest pattern (members per class on one node) that a node can take, by enumeration.
+/// Among equal weights, the pattern with the most members. Each vertex of the enumeration is a
+/// step.
 template<std::size_t Width>
 class pattern_finder {
 public:
@@ -23,13 +23,14 @@ public:
     pattern_finder(const fit_problem<Width>& problem, std::int64_t& steps_left)
         : problem_(&problem), steps_left_(&steps_left) {}
 
-    /// Turns to another problem; what was allocated stays.
+    /// Switches to another problem; memory is reused.
     void reset(const fit_problem<Width>& problem, std::int64_t& steps_left) noexcept {
         problem_ = &problem;
         steps_left_ = &steps_left;
     }
 
-    /// False when not even `at_least` fits. With no steps left the answer is not to be used.
+    /// Returns false if not even `at_least` fits. If the steps ran out, the result must not be
+    /// used.
     [[nodiscard]] bool find(const resources<Width>& free, const std::int64_t* at_least,
                             const std::int64_t* at_most,
                             const detail::sequence<std::int64_t>& weights) {
@@ -76,7 +77,7 @@ private:
         for (std::size_t other = 0; other < at; ++other)
             if (current_[other] > 0 && problem_->apart[at * classes + other])
                 upper = 0;
-        // The last class has no rival: as many as fit is best.
+        // For the last class, as many members as fit is best.
         const std::int64_t lower = at + 1 == classes ? upper : at_least_[at];
         for (std::int64_t take = upper; take >= lower && take >= at_least_[at]; --take) {
             current_[at] = take;

@@ -22,8 +22,9 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// How many of each class a gang needs, when there is no choice: every role must reach its minimum
-/// and has one class of members, and the gang as a whole asks for no more than its roles do.
+/// Computes how many members of each class a gang needs if there is no choice: every role must
+/// reach its minimum and has one class of members, and the gang as a whole needs no more than its
+/// roles do. Returns false otherwise.
 template<std::size_t Width>
 [[nodiscard]] bool fixed_needs(const gang_members<Width>& members,
                                detail::sequence<std::int64_t>& needs) {
@@ -47,16 +48,18 @@ template<std::size_t Width>
 
 namespace detail {
 
-/// Makes proofs in the memory of proofs that were given back.
+/// Creates proofs and reuses the memory of recycled ones.
 class proof_pool {
 public:
-    /// One price on a kind says that the quota is exceeded whatever the nodes could take.
+    /// Returns a proof with one price: the quota of the kind is exceeded, whatever the nodes could
+    /// take.
     [[nodiscard]] certificate of_price(certificate_scope scope, std::size_t classes, kind_id kind) {
         certificate proof = blank_leaf(scope, classes);
         proof.vertices[0].prices.push_back({kind, 1});
         return proof;
     }
-    /// One weight on a class says that the nodes cannot take as many as are needed.
+    /// Returns a proof with one weight: the nodes cannot take as many members of the class as are
+    /// needed.
     [[nodiscard]] certificate of_class(certificate_scope scope, std::size_t classes,
                                        std::size_t which) {
         certificate proof = blank_leaf(scope, classes);
@@ -64,7 +67,7 @@ public:
         return proof;
     }
 
-    /// A copy of what was found elsewhere.
+    /// Returns a proof with a copy of these vertices.
     [[nodiscard]] certificate of(certificate_scope scope,
                                  std::span<const certificate::vertex> vertices) {
         certificate proof = blank(scope, vertices.size());
@@ -87,15 +90,15 @@ private:
     static constexpr std::size_t max_trees = 64;
     static constexpr std::size_t largest_tree = 1024;
 
-    /// One of `vertices` vertices, in memory of as many where there is some: a vertex that goes
-    /// takes with it what it has allocated.
+    /// Returns a proof with this many vertices, preferably in the memory of a proof of the same
+    /// size, because resizing frees the memory of the vertices that it removes.
     [[nodiscard]] certificate blank(certificate_scope scope, std::size_t vertices) {
         certificate proof;
         auto& spare = vertices == 1 ? leaves_ : trees_;
         if (!spare.empty()) {
             const auto same =
-                std::find_if(spare.rbegin(), spare.rend(), [&](const certificate& one) {
-                    return one.vertices.size() == vertices;
+                std::find_if(spare.rbegin(), spare.rend(), [&](const certificate& recycled) {
+                    return recycled.vertices.size() == vertices;
                 });
             if (same != spare.rend() && same != spare.rbegin())
                 std::swap(*same, spare.back());
@@ -116,15 +119,15 @@ private:
         return proof;
     }
 
-    /// Spare proofs of one leaf, and others.
+    /// Recycled proofs: those of one leaf, and others.
     std::vector<certificate> leaves_;
     std::vector<certificate> trees_;
 };
 
 } // namespace detail
 
-/// The kind of which these needs exceed what the quotas of the queue and of those above leave, if
-/// there is one. O((classes + depth) × width).
+/// Returns a kind of which the needs exceed what the quotas of the queue and of its ancestors
+/// leave, if there is one. O((classes + depth) × width).
 template<class Traits>
 [[nodiscard]] std::optional<kind_id>
 over_quota(const cluster_state<Traits>& cluster, const gang_members<Traits::width>& members,
@@ -145,18 +148,18 @@ over_quota(const cluster_state<Traits>& cluster, const gang_members<Traits::widt
     return std::nullopt;
 }
 
-/// What looking at the empty cluster node by node says of a gang without a choice.
+/// The result of checking the empty cluster node by node for a gang whose needs are fixed.
 enum class empty_cluster_outcome : std::uint8_t {
     fits,
-    /// A class alone finds too little room.
+    /// A class alone has too little room.
     impossible,
     /// Only the search can tell.
     open,
 };
 
-/// Looks for room in the empty cluster, for each class on nodes that no other class was given, and
-/// stops as soon as there is enough; `short_of` is the class that alone finds too little. O(nodes)
-/// for a class at worst, and mostly as many as its members need.
+/// Looks for room in the cluster with all pods gone, for each class on nodes that no other class
+/// uses, and stops as soon as there is enough. `short_of` is the class that alone has too little
+/// room. O(nodes) for a class at worst, usually only as many nodes as its members need.
 template<class Traits>
 class empty_cluster_check {
 public:
@@ -206,7 +209,7 @@ public:
     }
 
 private:
-    /// Per node: the round in which it was given to a class.
+    /// Per node: the last round in which it was given to a class. There is one round per call.
     detail::sequence<std::uint64_t> given_;
     std::uint64_t round_ = 0;
 };

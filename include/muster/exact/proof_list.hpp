@@ -11,14 +11,15 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// A proof as it grows, depth first. What is cleared keeps its memory, that of its vertices too.
+/// A proof under construction, depth first. `clear` keeps all memory, including that of the
+/// vertices.
 class proof_list {
 public:
     void clear() noexcept { vertices_.clear(); }
     [[nodiscard]] std::size_t size() const noexcept { return vertices_.size(); }
     [[nodiscard]] bool empty() const noexcept { return vertices_.empty(); }
 
-    /// One more vertex: a leaf without weights and prices.
+    /// Adds a vertex and returns it: a leaf without weights and prices.
     [[nodiscard]] certificate::vertex& add() {
         certificate::vertex& fresh = vertices_.add();
         fresh.leaf = true;
@@ -31,8 +32,8 @@ public:
         return fresh;
     }
     void append(std::span<const certificate::vertex> others) {
-        for (const certificate::vertex& each : others)
-            add() = each;
+        for (const certificate::vertex& vertex : others)
+            add() = vertex;
     }
 
     [[nodiscard]] std::span<const certificate::vertex> all() const noexcept {

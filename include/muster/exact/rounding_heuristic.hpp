@@ -14,29 +14,29 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// Mends the heaviest patterns into a placement: they carry enough in weight, yet too few of one
-/// class and too many of another.
+/// Primal heuristic: turns the heaviest patterns into a placement. Their total weight suffices, but
+/// they have too few members of some classes and too many of others.
 ///
 /// It starts from a mix of selections in given shares, rounded node by node so that the error of
-/// one node is made good by the next. Whatever a placement takes instead loses no more weight than
-/// there is to spare; under weights close to the best, few patterns are left by that. First
-/// exchanges are made one by one as long as each brings what is lacking closer at no more than its
-/// share of the weight to spare. Then a beam search over further exchanges keeps the mixes that
-/// lack least.
+/// one node is corrected at the next. It only considers exchanges that lose no more weight than
+/// there is to spare; with weights close to the best, that leaves few patterns. It first makes
+/// exchanges one by one, as long as each reduces the deficit and loses no more than its share of
+/// the spare weight. Then a beam search over further exchanges keeps the states with the smallest
+/// deficit.
 template<std::size_t Width>
 class rounding_heuristic {
 public:
     using box = branch_bounds<Width>;
     using pattern = typename box::pattern;
 
-    /// A selection, and its share of the mix in parts of `whole`.
+    /// A selection of one pattern per part, and its share of the mix in parts of `whole`.
     struct ingredient {
         const sequence<pattern>* selection = nullptr;
         std::int64_t share = 0;
     };
     static constexpr std::int64_t whole = std::int64_t{1} << 20;
 
-    /// So many nodes of a part take this pattern.
+    /// `times` nodes of a part take this pattern.
     struct share {
         std::size_t part = 0;
         std::int64_t times = 0;
@@ -47,8 +47,8 @@ public:
     static constexpr std::size_t max_depth = 6;
     static constexpr std::size_t passes = 6;
 
-    /// `selected` are the heaviest patterns, `excess` is what they carry less what is needed, per
-    /// class. True when shares were found with which it is nowhere negative.
+    /// `selected` are the heaviest patterns; `excess` is, per class, what they carry minus what is
+    /// needed. Returns true if it found patterns with which no class is short.
     [[nodiscard]] bool run(const box& nodes, const sequence<pattern>& selected,
                            const sequence<ingredient>& mix,
                            const detail::sequence<std::int64_t>& weights,
@@ -64,7 +64,7 @@ public:
         }
         if (spare < 0 || reach >= std::numeric_limits<std::int64_t>::max() / 32)
             return false;
-        // Lacking a class without weight must count for something as well.
+        // A deficit in a class of weight 0 must also have a penalty.
         penalties_.resize(classes_);
         for (std::size_t at = 0; at < classes_; ++at)
             penalties_[at] = std::max(weights[at], heaviest / 16 + 1);
@@ -79,7 +79,8 @@ public:
         return lacking_ == 0 || search(steps);
     }
 
-    /// After `run`: the shares, those of one part after one another.
+    /// After `run`: returns the patterns of all parts, with the number of nodes for each, part by
+    /// part.
     [[nodiscard]] const sequence<share>& shares(const box& nodes,
                                                 const sequence<pattern>& selected) {
         made_.clear();
@@ -98,24 +99,24 @@ public:
     }
 
 private:
-    /// A part with a choice among patterns that do not lose too much.
+    /// A part with several patterns that lose no more weight than there is to spare.
     struct core {
         std::size_t part = 0;
-        /// Of its patterns.
+        /// The range of its patterns in `patterns_`.
         std::size_t begin = 0;
         std::size_t end = 0;
     };
-    /// Nodes of a core that take the same.
+    /// Nodes of a core that take the same pattern.
     struct holder {
         std::size_t core = 0;
         std::int64_t times = 0;
-        /// In `patterns_`.
+        /// The place of the pattern in `patterns_`.
         std::size_t takes = 0;
     };
     struct state {
         std::int64_t lacking = 0;
         std::int64_t spare = 0;
-        /// In `chain_`; 0 is the empty one.
+        /// The last exchange of the state, a place in `chain_`; 0 if there is none.
         std::size_t link = 0;
     };
     struct link {
@@ -155,10 +156,10 @@ private:
                     weight += weights[at] * nodes.counts_of(part, at)[number];
                 if (weight < held - spare_)
                     continue;
-                const pattern one = nodes.pattern_of(part, number);
-                if (one.first == selected[which].first)
+                const pattern candidate_pattern = nodes.pattern_of(part, number);
+                if (candidate_pattern.first == selected[which].first)
                     takes = patterns_.size();
-                patterns_.push_back(one);
+                patterns_.push_back(candidate_pattern);
                 worth_.push_back(weight);
             }
             if (patterns_.size() == begin + 1) {
@@ -179,7 +180,7 @@ private:
         return counts_[to * classes_ + at] - counts_[from * classes_ + at];
     }
 
-    /// Turns from the heaviest patterns to the mix, as near as whole nodes allow.
+    /// Replaces the heaviest patterns by the mix, as closely as whole nodes allow.
     void mix_patterns(const sequence<ingredient>& mix, std::int64_t& steps) {
         if (mix.size() < 2)
             return;
@@ -188,18 +189,18 @@ private:
         steps -= static_cast<std::int64_t>(holders_.size() * mix.size());
         for (const holder& from : holders_) {
             options_.clear();
-            for (const ingredient& each : mix)
+            for (const ingredient& part_of_mix : mix)
                 options_.push_back(
-                    candidate(from, (*each.selection)[cores_[from.core].part].first));
+                    candidate(from, (*part_of_mix.selection)[cores_[from.core].part].first));
             for (std::size_t at = 0; at < classes_; ++at)
-                for (std::size_t each = 0; each < mix.size(); ++each)
-                    errors_[at] += static_cast<int128>(mix[each].share) * from.times *
-                                   counts_[options_[each] * classes_ + at];
+                for (std::size_t number = 0; number < mix.size(); ++number)
+                    errors_[at] += static_cast<int128>(mix[number].share) * from.times *
+                                   counts_[options_[number] * classes_ + at];
             std::int64_t left = from.times;
-            for (std::size_t each = 0; each < mix.size() && from.times > 1; ++each) {
+            for (std::size_t number = 0; number < mix.size() && from.times > 1; ++number) {
                 const auto times =
-                    saturate(static_cast<int128>(from.times) * mix[each].share / whole);
-                give(from, options_[each], std::min(left, times));
+                    saturate(static_cast<int128>(from.times) * mix[number].share / whole);
+                give(from, options_[number], std::min(left, times));
                 left -= std::min(left, times);
             }
             for (; left > 0; --left)
@@ -208,15 +209,15 @@ private:
         std::swap(holders_, mixed_);
     }
 
-    /// The core's candidate that is this pattern, or the one that the holder has.
-    [[nodiscard]] std::size_t candidate(const holder& of, std::size_t first) const noexcept {
-        for (std::size_t at = cores_[of.core].begin; at < cores_[of.core].end; ++at)
+    /// Returns the core's pattern with this place, or the pattern that the holder has.
+    [[nodiscard]] std::size_t candidate(const holder& owner, std::size_t first) const noexcept {
+        for (std::size_t at = cores_[owner.core].begin; at < cores_[owner.core].end; ++at)
             if (patterns_[at].first == first)
                 return at;
-        return of.takes;
+        return owner.takes;
     }
 
-    /// The option that leaves the least error when each of the nodes left takes it.
+    /// Returns the option that leaves the least error if each of the nodes left takes it.
     [[nodiscard]] std::size_t nearest(std::int64_t left) const noexcept {
         std::size_t best = options_.front();
         int128 least = -1;
@@ -246,7 +247,7 @@ private:
         mixed_.push_back({from.core, times, takes});
     }
 
-    /// Goes through the holders once; false when nothing changed.
+    /// Tries to improve every holder once. Returns false if nothing changed.
     [[nodiscard]] bool improve(std::int64_t& steps) {
         bool changed = false;
         trial_.resize(classes_);
@@ -294,8 +295,8 @@ private:
             return;
         }
         holders_[which].times -= times;
-        const std::size_t of = holders_[which].core;
-        holders_.push_back({of, times, to});
+        const std::size_t core_number = holders_[which].core;
+        holders_.push_back({core_number, times, to});
     }
 
     [[nodiscard]] bool search(std::int64_t& steps) {
@@ -322,7 +323,8 @@ private:
         return false;
     }
 
-    /// True when the exchange makes the state whole; then it has been made.
+    /// Returns true if the exchange removes the whole deficit, after applying it. Otherwise adds
+    /// the new state to the beam if it is among the best.
     [[nodiscard]] bool extend(std::size_t from, std::size_t which, std::size_t to) {
         const std::size_t takes = holders_[which].takes;
         const std::int64_t spare = states_[from].spare - (worth_[takes] - worth_[to]);
@@ -345,7 +347,7 @@ private:
             move(which, to, 1);
             return true;
         }
-        // The same amounts in another way are no other state.
+        // A state with the same amounts is a duplicate.
         for (std::size_t other = 0; other < next_.size(); ++other) {
             if (next_[other].lacking != lacking)
                 continue;
@@ -382,15 +384,15 @@ private:
     detail::sequence<std::int64_t> penalties_;
     sequence<core> cores_;
     sequence<holder> holders_;
-    /// Of all cores, one core's after the other's.
+    /// The patterns of all cores, core by core.
     sequence<pattern> patterns_;
     detail::sequence<std::int64_t> worth_;
     detail::sequence<std::int64_t> counts_;
-    // The blend:
+    // For mix_patterns:
     detail::sequence<int128> errors_;
     detail::sequence<std::size_t> options_;
     sequence<holder> mixed_;
-    // Where the exchanges made so far have led:
+    // The state after the exchanges made so far:
     detail::sequence<std::int64_t> excess_;
     detail::sequence<std::int64_t> trial_;
     std::int64_t spare_ = 0;

@@ -26,21 +26,21 @@ inline namespace v0_1 {
 
 enum class fit_outcome : std::uint8_t { fits, impossible, undecided };
 
-/// Decides fit problems exactly, as far as the steps go.
+/// Decides fit problems exactly, within a budget of steps.
 ///
-/// At every vertex of the search it tries weights under which the nodes cannot carry what the gang
-/// needs (a leaf of the certificate): first every minimum and every quota on its own, then the
-/// weights that come closest to a proof (`detail::column_generation`; for gangs with many classes
-/// multipliers moved along the subgradient). The patterns found on the way often are a placement,
-/// or become one by a few exchanges. When neither comes of it, the count of one class on one node
-/// is split in two. With all counts settled one of the two must come, so it ends with an answer
-/// unless the steps end first.
+/// At every vertex of the search tree it tries weights under which the nodes cannot carry what the
+/// gang needs, which gives a leaf of the certificate: first every minimum and every quota on its
+/// own, then the weights that come closest to a proof (`detail::column_generation`; for gangs with
+/// many classes, multipliers that follow the subgradient). The patterns found on the way often are
+/// a placement, or become one by a few exchanges. If neither succeeds, it branches on the count of
+/// one class on one node. Once all counts are fixed, one of the two succeeds, so the search ends
+/// with an answer unless the steps run out.
 ///
-/// One search may decide many problems, one after the other: it keeps what it has allocated.
+/// One search can decide many problems, one after the other, and reuses its memory.
 template<std::size_t Width>
 class fit_search {
 public:
-    /// Deeper splits and larger proofs than these are given up.
+    /// The deepest branching and the largest proof; beyond these the result is `undecided`.
     static constexpr std::size_t max_depth = 256;
     static constexpr std::size_t largest_proof = 20'000;
 
@@ -50,15 +50,15 @@ public:
     fit_search(const fit_search&) = delete;
     fit_search& operator=(const fit_search&) = delete;
 
-    /// Decides a problem within so many steps (see `budget`). What the search
-    /// holds of the problem before is gone.
+    /// Decides a problem within this many steps (see `budget`). Discards the results of the problem
+    /// before.
     [[nodiscard]] fit_outcome run(const fit_problem<Width>& problem, std::int64_t steps) {
         problem_ = &problem;
         steps_left_ = steps;
         return run();
     }
 
-    /// Decides the problem that the search was made with.
+    /// Decides the problem that was passed to the constructor.
     [[nodiscard]] fit_outcome run() {
         proof_.clear();
         counts_.clear();
@@ -78,21 +78,23 @@ public:
         return steps_left_ < 0 && outcome != fit_outcome::fits ? fit_outcome::undecided : outcome;
     }
 
-    /// After `impossible`: the proof, depth first.
+    /// After `impossible`: returns the proof, depth first.
     [[nodiscard]] std::span<const certificate::vertex> proof() const noexcept {
         return proof_.all();
     }
-    /// After `fits`: rows × classes, how many are on which row.
+    /// After `fits`: returns rows × classes, the number of members of each class on each row.
     [[nodiscard]] const detail::sequence<std::int64_t>& counts() const noexcept { return counts_; }
     [[nodiscard]] std::int64_t steps_left() const noexcept { return steps_left_; }
 
-    /// After `impossible`, when the proof is one leaf of weights alone: by how much its nodes carry
-    /// too little for any choice of waiting members. The proof holds as long as what the nodes can
-    /// carry has grown by less, while members and quotas stay. Nothing when that cannot be told.
+    /// After `impossible`, if the proof is one leaf of weights alone: returns by how much the nodes
+    /// carry too little weight for every choice of waiting members. While members and quotas stay
+    /// the same, the proof holds as long as what the nodes can carry grows by less than this.
+    /// Returns nothing if that is not known.
     [[nodiscard]] std::optional<int128> slack() {
         if (proof_.size() != 1 || !proof().front().prices.empty() || bound_ < 0)
             return std::nullopt;
-        // The choice was held to what the nodes can take one by one, which may grow too.
+        // The choice in the proof was limited by what each node can take, which may grow too, so
+        // the limits here are the waiting members.
         costs_.assign(proof().front().weights.begin(), proof().front().weights.end());
         lower_.assign(classes(), 0);
         upper_.resize(classes());
@@ -106,7 +108,7 @@ public:
 private:
     using pattern = typename detail::branch_bounds<Width>::pattern;
 
-    /// Where to split, and the last count of the low side.
+    /// The count to branch on, and the highest value of the low side.
     struct branch {
         std::size_t row = 0;
         std::size_t at = 0;
@@ -115,8 +117,9 @@ private:
 
     [[nodiscard]] std::size_t classes() const noexcept { return problem_->members.size(); }
 
-    /// One at a time: each class alone on every node bounds what all of them can reach together, so
-    /// most gangs that do not fit are proven so before any node is looked at twice.
+    /// Tries one minimum at a time. What each class alone could reach on every node bounds what all
+    /// classes reach together. Most gangs that do not fit are proven so here, before any node is
+    /// read twice.
     [[nodiscard]] bool prove_by_counts() {
         upper_.assign(classes(), 0);
         for (std::size_t row = 0; row < problem_->rows.size(); ++row)
@@ -141,8 +144,8 @@ private:
         return false;
     }
 
-    /// A single class has no rival on any node: when its count did not prove the contrary, it fits,
-    /// unless a quota says no.
+    /// A single class competes with no other: if its count proved nothing, it fits, unless there
+    /// are quotas.
     [[nodiscard]] bool place_only_class() {
         if (classes() != 1 || !problem_->quotas.empty())
             return false;
@@ -166,8 +169,8 @@ private:
             upper_[at] = std::min(upper_[at], problem_->members[at].waiting);
     }
 
-    /// Weighs the members below one vertex alike and no others; false when it asks for nothing of
-    /// its own.
+    /// Sets weight 1 for the members at or below one vertex and 0 for others. Returns false if the
+    /// vertex has no minimum of its own.
     [[nodiscard]] bool price_vertex(std::size_t vertex) {
         const gang_tree& tree = *problem_->tree;
         if (tree[vertex].min_member == 0 && vertex > 0)
@@ -182,7 +185,7 @@ private:
         return true;
     }
 
-    /// The cheapest choice for the weighing.
+    /// Finds the cheapest choice for the multipliers.
     [[nodiscard]] bool choose() {
         costs_.resize(classes());
         for (std::size_t at = 0; at < classes(); ++at) {
@@ -226,8 +229,8 @@ private:
                 leaf.prices.push_back({problem_->quotas[quota].kind, multipliers_.prices[quota]});
     }
 
-    /// When some choice is covered by what the selected patterns carry, with the exchanges made,
-    /// they are a placement.
+    /// Returns true, and writes the counts, if the selected patterns (with the exchanges made)
+    /// carry a choice that meets the minima and the quotas: they are then a placement.
     [[nodiscard]] bool place_carried() {
         if (chosen_.least)
             for (std::size_t at = 0; at < classes(); ++at)
@@ -260,7 +263,7 @@ private:
         for (std::size_t which = 0; which < bounds_.parts().size(); ++which) {
             std::int64_t taken = 0;
             bounds_.for_each_row(which, [&](std::size_t row) {
-                // Without shares all nodes of a part take the selected pattern.
+                // If there are no shares, all nodes of a part take the selected pattern.
                 while (share < rounded_.size() &&
                        (rounded_[share].part != which || taken == rounded_[share].times)) {
                     taken = 0;
@@ -287,8 +290,8 @@ private:
         return counts_.data() + row * classes();
     }
 
-    /// Tries multipliers until one proves, one places, or none promises more. When all stay open
-    /// `branch_` says where to split, if anywhere.
+    /// Tries multipliers until some give a proof or a placement, or none promise more. If the
+    /// result is `open`, `branch_` is the count to branch on, if `has_branch_`.
     [[nodiscard]] trial try_multipliers() {
         settle_box();
         has_branch_ = false;
@@ -303,7 +306,8 @@ private:
         multipliers_.weights.assign(classes(), 1);
         if (const trial result = price_once(); result != trial::open || classes() < 2)
             return result;
-        // Where a choice is the least one in every class, it has just been held to each quota.
+        // If the choice is the least one in every class, each quota was just checked on its own,
+        // which suffices.
         const std::size_t quotas = chosen_.least ? 0 : problem_->quotas.size();
         if (classes() + quotas > detail::column_generation::max_classes)
             return follow_subgradient();
@@ -312,8 +316,8 @@ private:
         return result;
     }
 
-    /// What the patterns carry less what is chosen, per class, and what that leaves of the quotas,
-    /// in units of about a member's share.
+    /// Computes the point for column generation: per class, what the patterns carry minus the
+    /// choice, and per quota, what the choice leaves of it, in units of about one member's charge.
     void measure(std::size_t quotas) {
         excess_.resize(classes());
         for (std::size_t at = 0; at < classes(); ++at)
@@ -381,7 +385,7 @@ private:
         return trial::open;
     }
 
-    /// Branches where the patterns in the mix at the facet differ most.
+    /// Branches on the count in which the patterns of the mix differ most.
     void choose_branch() {
         std::int64_t widest = 0;
         for (std::size_t which = 0; which < bounds_.parts().size(); ++which) {
@@ -390,8 +394,8 @@ private:
             for (std::size_t at = 0; at < classes(); ++at) {
                 std::int64_t low = std::numeric_limits<std::int64_t>::max();
                 std::int64_t high = 0;
-                for (const auto& each : mix_) {
-                    const std::int64_t count = bounds_.count((*each.selection)[which], at);
+                for (const auto& component : mix_) {
+                    const std::int64_t count = bounds_.count((*component.selection)[which], at);
                     low = std::min(low, count);
                     high = std::max(high, count);
                 }
@@ -459,14 +463,14 @@ private:
     detail::branch_bounds<Width> bounds_;
     detail::rounding_heuristic<Width> rounding_;
     detail::multipliers multipliers_;
-    // The last weighing's:
+    // Results of the last pricing:
     detail::sequence<int128> costs_;
     choice chosen_;
     detail::sequence<pattern> selected_;
     detail::sequence<std::int64_t> carried_;
     int128 bound_ = 0;
     detail::sequence<typename detail::rounding_heuristic<Width>::share> rounded_;
-    // Bounds of the choice in the box:
+    // Bounds on the choice from the branch bounds:
     detail::sequence<std::int64_t> lower_;
     detail::sequence<std::int64_t> upper_;
     // Scratch:
@@ -478,10 +482,10 @@ private:
     detail::sequence<std::int64_t> excess_;
     detail::sequence<std::int64_t> point_;
     detail::sequence<std::int64_t> raw_;
-    /// Selections of the points in the basis, by their places.
+    /// The selections of the points in the basis, by place.
     detail::sequence<detail::sequence<pattern>> selections_;
     detail::sequence<typename detail::rounding_heuristic<Width>::ingredient> mix_;
-    /// Where the last column generation ended: the next one starts there.
+    /// The multipliers at which the last column generation ended; the next one starts there.
     detail::multipliers guess_;
     bool has_branch_ = false;
     branch branch_;

@@ -15,16 +15,17 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// Lists the patterns of a node (members per class that it takes together) to which no member can
-/// be added. Every pattern that the node takes is below one of them, so for weights that are not
-/// negative no other matters.
+/// Lists the maximal patterns of a node: counts of members per class that it can take together and
+/// to which no member can be added. Every count vector that the node can take is below one of them,
+/// so no others are needed for weights that are not negative.
 ///
-/// The last two classes make a staircase: as the one shrinks by one, what is left for the other
-/// grows by a fixed quotient and remainder per kind, so that nothing is divided on the way.
+/// The last two classes are enumerated as a staircase: when the count of the one falls by one, what
+/// is left for the other grows by a fixed quotient and remainder per kind, so the loop needs no
+/// division.
 template<std::size_t Width>
 class pattern_lister {
 public:
-    /// Turns to another problem. O(width).
+    /// Switches to another problem. O(width).
     void reset(const fit_problem<Width>& problem) {
         problem_ = &problem;
         classes_ = problem.members.size();
@@ -41,8 +42,8 @@ public:
         }
     }
 
-    /// Replaces `into` by the row's patterns, one after the other; false, with `into` unspecified,
-    /// when the steps end first: two for every vertex of the enumeration.
+    /// Writes the row's patterns over `into`, one after the other. Returns false, with `into`
+    /// unspecified, if the steps run out; the enumeration takes two steps for every vertex.
     [[nodiscard]] bool list(std::size_t row, std::int64_t& steps,
                             detail::sequence<std::int64_t>& into) {
         into.clear();
@@ -59,7 +60,7 @@ private:
         return problem_->members[at].request;
     }
 
-    /// Skips kinds of which all members together leave some.
+    /// Finds the binding kinds: those that all members together would exceed.
     void find_binding(const resources<Width>& free) {
         kinds_ = 0;
         for (std::size_t column = 0; column < Width; ++column) {
@@ -123,7 +124,7 @@ private:
         const bool apart = problem_->apart[rising * classes_ + falling] != 0;
         const std::int64_t upper = room(falling, free);
 
-        // Only kinds that the rising class asks for bound it.
+        // Only kinds that the rising class requests limit it.
         std::array<std::int64_t, Width> count{};
         std::array<std::int64_t, Width> remainder{};
         std::array<std::size_t, Width> bounding{};
@@ -168,7 +169,8 @@ private:
         current_[rising] = 0;
     }
 
-    /// True when none of the classes before the last two can be added. `free` is what those leave.
+    /// Returns true if no member of the classes before the last two can be added. `free` is what
+    /// those classes leave.
     [[nodiscard]] bool nobody_more(const resources<Width>& free) const noexcept {
         const std::size_t falling = classes_ - 2;
         const std::size_t rising = classes_ - 1;
@@ -196,10 +198,10 @@ private:
 
     const fit_problem<Width>* problem_ = nullptr;
     std::size_t classes_ = 0;
-    /// Kinds that bind on the row.
+    /// The number of binding kinds on the row, and the kinds.
     std::size_t kinds_ = 0;
     std::array<std::size_t, Width> kind_{};
-    /// Per kind: what one member less of the last but one class leaves to the last.
+    /// Per kind: what one member less of the last but one class leaves for the last class.
     std::array<std::int64_t, Width> quotient_step_{};
     std::array<std::int64_t, Width> remainder_step_{};
     const std::int64_t* most_ = nullptr;

@@ -11,21 +11,22 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// A subgroup of a gang as a gang of its own, once some of its members were placed.
+/// A subgroup of a gang as a gang of its own, after some of its members were placed.
 template<std::size_t Width>
 struct subgroup {
     gang_tree tree;
-    /// Without pods and turns: waiting members are only counted.
+    /// Has no pods and no turns: waiting members are only counted.
     gang_members<Width> members;
-    /// Per class: which of the whole gang's it is.
+    /// Per class: its number in the whole gang.
     detail::sequence<std::size_t> classes;
-    /// Per vertex of the whole gang: its vertex here, or `outside`.
+    /// Per vertex of the whole gang: its vertex in `tree`, or `outside`.
     detail::sequence<std::size_t> places;
     static constexpr std::size_t outside = ~std::size_t{0};
 };
 
-/// The subgroup at `vertex`, where `counts` hold per leaf and `used` of each class are placed.
-/// `members.tree` of the result points into it. O(vertices + classes).
+/// Writes the subgroup at `vertex`, where `counts` are the members per leaf that hold a node, and
+/// `used` the placed members of each class. `members.tree` of the result points into the result.
+/// O(vertices + classes).
 template<std::size_t Width>
 void extract_subgroup(const gang_members<Width>& whole, std::size_t vertex,
                       const detail::sequence<std::int64_t>& counts,
@@ -55,13 +56,13 @@ void extract_subgroup(const gang_members<Width>& whole, std::size_t vertex,
     into.members.topology.clear();
     into.classes.clear();
     for (std::size_t at = 0; at < whole.classes.size(); ++at) {
-        member_class<Width> mine = whole.classes[at];
-        const std::size_t role = place[mine.role.value()];
-        if (role == outside || used[at] == mine.count)
+        member_class<Width> part = whole.classes[at];
+        const std::size_t role = place[part.role.value()];
+        if (role == outside || used[at] == part.count)
             continue;
-        mine.role = vertex_index{role};
-        mine.count -= used[at];
-        into.members.classes.push_back(mine);
+        part.role = vertex_index{role};
+        part.count -= used[at];
+        into.members.classes.push_back(part);
         into.classes.push_back(at);
     }
 }

@@ -21,18 +21,18 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// What required terms between pods come to on every node by itself, so that a fit problem can hold
-/// it: see `certificate::cap`. Anti-affinity only ever keeps more away as more is placed, and the
-/// emptiest domain of a spread term has a most that it can come to; of affinity only the label is
-/// left. All else is as if there were no such terms, so what does not fit within the caps does not
-/// fit.
+/// Caps from pod affinity: what required pod terms imply for every node by itself, as limits of a
+/// fit problem (see `certificate::cap`). Anti-affinity excludes more as more pods are placed, and
+/// the lowest count of a spread term's domains has an upper bound. Of affinity only the label key
+/// is used. Everything else is treated as if there were no terms, so what does not fit within the
+/// caps does not fit.
 template<class Traits>
 class term_caps {
     static constexpr std::size_t width = Traits::width;
 
 public:
-    /// The caps of a gang of which no member is placed yet; all arguments must outlive their use.
-    /// False when there are none. O(classes · nodes · terms).
+    /// Computes the caps of a gang of which no member is placed yet. All arguments must outlive
+    /// their use. Returns false if there are none. O(classes · nodes · terms).
     [[nodiscard]] bool know(const cluster_state<Traits>& cluster,
                             const gang_members<width>& members,
                             const affinity_members<width>& sorted,
@@ -48,8 +48,8 @@ public:
         settled_ = true;
         most_.assign(members.classes.size() * nodes_, uncapped);
         first_of_.assign(members.classes.size(), nobody);
-        for (std::size_t each = sorted.classes.size(); each-- > 0;)
-            first_of_[shape_of(each)] = each;
+        for (std::size_t sorted_class = sorted.classes.size(); sorted_class-- > 0;)
+            first_of_[shape_of(sorted_class)] = sorted_class;
         for (std::size_t at = 0; at < first_of_.size(); ++at) {
             keep_off(at);
             keep_apart(at);
@@ -58,8 +58,8 @@ public:
         return !said_.empty();
     }
 
-    /// Holds the problem to the caps. The first must be of the gang on all nodes: how much room
-    /// there is says how even a spread can become.
+    /// Applies the caps to the problem. The first problem must be that of the gang on all nodes,
+    /// because its room determines how even a spread can become.
     void apply(fit_problem<width>& problem) {
         if (!settled_)
             settle(problem);
@@ -69,20 +69,20 @@ public:
                 std::int64_t& most = problem.most[row * classes + at];
                 most = std::min(most, most_[at * nodes_ + problem.rows[row].node.value()]);
             }
-        for (const pair& each : pairs_) {
-            const topology_domains& label = cluster_->topologies()[each.label];
+        for (const pair& excluded : pairs_) {
+            const topology_domains& label = cluster_->topologies()[excluded.label];
             bool everywhere = true;
             for (std::size_t row = 0; row < problem.rows.size() && everywhere; ++row)
-                everywhere = problem.most_of(row)[each.one] == 0 ||
-                             problem.most_of(row)[each.other] == 0 ||
+                everywhere = problem.most_of(row)[excluded.one] == 0 ||
+                             problem.most_of(row)[excluded.other] == 0 ||
                              label.find(problem.rows[row].node, 0);
             if (everywhere)
-                problem.apart[each.one * classes + each.other] =
-                    problem.apart[each.other * classes + each.one] = 1;
+                problem.apart[excluded.one * classes + excluded.other] =
+                    problem.apart[excluded.other * classes + excluded.one] = 1;
         }
     }
 
-    /// For the certificate, once they are applied.
+    /// The caps for the certificate, after they were applied.
     [[nodiscard]] const std::vector<certificate::cap>& said() const noexcept { return said_; }
 
 private:
@@ -90,7 +90,7 @@ private:
     static constexpr std::int64_t uncapped = std::numeric_limits<std::int64_t>::max();
     static constexpr std::size_t nobody = ~std::size_t{0};
 
-    /// Two classes that do not share a node with that label.
+    /// Two classes that exclude each other on nodes with that label key.
     struct pair {
         std::size_t one = 0;
         std::size_t other = 0;
@@ -108,8 +108,8 @@ private:
         return cluster_->population().matches(term.pods, sorted_->classes[of_sorted].identity);
     }
     [[nodiscard]] bool speaks_of_all(const known_term& term, std::size_t at) const noexcept {
-        for (std::size_t each = 0; each < sorted_->classes.size(); ++each)
-            if (shape_of(each) == at && !speaks_of(term, each))
+        for (std::size_t sorted_class = 0; sorted_class < sorted_->classes.size(); ++sorted_class)
+            if (shape_of(sorted_class) == at && !speaks_of(term, sorted_class))
                 return false;
         return true;
     }
@@ -121,8 +121,9 @@ private:
         bool any = false;
         for (const node_index node : cluster_->node_order()) {
             bool all = (*cluster_)[node].present;
-            for (std::size_t each = 0; each < sorted_->classes.size() && all; ++each)
-                all = shape_of(each) != at || counts_->kept_off(each, node, now_);
+            for (std::size_t sorted_class = 0; sorted_class < sorted_->classes.size() && all;
+                 ++sorted_class)
+                all = shape_of(sorted_class) != at || counts_->kept_off(sorted_class, node, now_);
             if (!all)
                 continue;
             most(at, node) = 0;
@@ -136,16 +137,16 @@ private:
         const known_terms* terms = terms_of(at);
         for (std::size_t term = 0; terms && term < terms->anti_affinity.size(); ++term)
             for (std::size_t other = 0; other < first_of_.size(); ++other) {
-                const known_term& by = terms->anti_affinity[term];
-                if (!speaks_of_all(by, other))
+                const known_term& avoided = terms->anti_affinity[term];
+                if (!speaks_of_all(avoided, other))
                     continue;
                 said_.push_back({rule::apart, at, other, term, 0});
                 if (other != at) {
-                    pairs_.push_back({at, other, by.topology});
+                    pairs_.push_back({at, other, avoided.topology});
                     continue;
                 }
                 for (const node_index node : cluster_->node_order())
-                    if (cluster_->topologies()[by.topology].find(node, 0))
+                    if (cluster_->topologies()[avoided.topology].find(node, 0))
                         most(at, node) = std::min<std::int64_t>(most(at, node), 1);
             }
     }
@@ -153,51 +154,56 @@ private:
     void even_out(std::size_t at) {
         const known_terms* terms = terms_of(at);
         for (std::size_t term = 0; terms && term < terms->spread.size(); ++term) {
-            const spread_counts& by = counts_->spread_of(first_of_[at], term);
-            if (!by.term().required || !speaks_of_all(terms->spread[term], at) ||
-                !(now_ || (by.too_few_domains() && !by.term().honor_taints)))
+            const spread_counts& term_counts = counts_->spread_of(first_of_[at], term);
+            if (!term_counts.term().required || !speaks_of_all(terms->spread[term], at) ||
+                !(now_ || (term_counts.too_few_domains() && !term_counts.term().honor_taints)))
                 continue;
             said_.push_back({rule::spread, at, 0, term, 0});
             settled_ = false;
         }
     }
 
-    /// Says how even the spreads can become, with the room that the problem knows.
+    /// Computes how even the spreads can become with the room of the problem, and the caps from
+    /// that.
     void settle(const fit_problem<width>& problem) {
         settled_ = true;
-        for (certificate::cap& each : said_) {
-            if (each.by != rule::spread)
+        for (certificate::cap& spread_cap : said_) {
+            if (spread_cap.by != rule::spread)
                 continue;
-            const std::size_t at = each.member_class;
-            const spread_counts& by = counts_->spread_of(first_of_[at], each.term);
+            const std::size_t at = spread_cap.member_class;
+            const spread_counts& term_counts = counts_->spread_of(first_of_[at], spread_cap.term);
             if (now_)
-                each.fewest = most_fewest(problem, by, terms_of(at)->spread[each.term]);
-            const std::int64_t top = std::int64_t{by.term().max_skew} + each.fewest;
+                spread_cap.fewest =
+                    most_fewest(problem, term_counts, terms_of(at)->spread[spread_cap.term]);
+            const std::int64_t top = std::int64_t{term_counts.term().max_skew} + spread_cap.fewest;
             for (const node_index node : cluster_->node_order())
-                if (by.counts(node))
+                if (term_counts.counts(node))
                     most(at, node) = std::min(
-                        most(at, node), std::max<std::int64_t>(0, top - (now_ ? by.at(node) : 0)));
+                        most(at, node),
+                        std::max<std::int64_t>(0, top - (now_ ? term_counts.at(node) : 0)));
         }
     }
 
     [[nodiscard]] std::int64_t most_fewest(const fit_problem<width>& problem,
-                                           const spread_counts& by, const known_term& term) {
+                                           const spread_counts& term_counts,
+                                           const known_term& term) {
         std::int64_t more = 0;
         spoken_of_.assign(members_->classes.size(), 0);
-        for (std::size_t each = 0; each < sorted_->classes.size(); ++each)
-            if (speaks_of(term, each)) {
-                more += static_cast<std::int64_t>(sorted_->classes[each].pods.size());
-                spoken_of_[shape_of(each)] = 1;
+        for (std::size_t sorted_class = 0; sorted_class < sorted_->classes.size(); ++sorted_class)
+            if (speaks_of(term, sorted_class)) {
+                more += static_cast<std::int64_t>(sorted_->classes[sorted_class].pods.size());
+                spoken_of_[shape_of(sorted_class)] = 1;
             }
-        room_.assign(by.domains().size(), 0);
+        room_.assign(term_counts.domains().size(), 0);
         for (std::size_t row = 0; row < problem.rows.size(); ++row) {
             const node_index node = problem.rows[row].node;
-            if (by.counts(node))
+            if (term_counts.counts(node))
                 for (std::size_t at = 0; at < spoken_of_.size(); ++at)
                     if (spoken_of_[at])
-                        room_[by.domains().find(node, 0)->value()] += problem.most_of(row)[at];
+                        room_[term_counts.domains().find(node, 0)->value()] +=
+                            problem.most_of(row)[at];
         }
-        return by.most_fewest(room_, more);
+        return term_counts.most_fewest(room_, more);
     }
 
     const cluster_state<Traits>* cluster_ = nullptr;
@@ -205,16 +211,16 @@ private:
     const affinity_members<width>* sorted_ = nullptr;
     const affinity_counts<Traits>* counts_ = nullptr;
     bool now_ = true;
-    /// How even spreads can become is said.
+    /// True once the caps of the spread terms are computed.
     bool settled_ = true;
     std::size_t nodes_ = 0;
-    /// By class: the first of those that terms tell apart.
+    /// By class: its first class in `affinity_members`.
     detail::sequence<std::size_t> first_of_;
-    /// By class and node.
+    /// By class and node: the cap.
     detail::sequence<std::int64_t> most_;
     sequence<pair> pairs_;
     std::vector<certificate::cap> said_;
-    /// Scratch: by class, and by domain.
+    /// Scratch: whether the term selects a class, by class, and the room by domain.
     detail::sequence<char> spoken_of_;
     detail::sequence<std::int64_t> room_;
 };
