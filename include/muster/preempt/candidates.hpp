@@ -21,7 +21,7 @@ namespace muster {
 inline namespace v0_1 {
 
 /// All gangs with a pod that may be evicted or moved, as rules see them: by queue, and in each
-/// queue by priority. They are read from the state once for many waiting gangs.
+/// queue by priority. They are read from the state once and used for many waiting gangs.
 template<class Traits>
 class eviction_candidates {
     static constexpr std::size_t width = Traits::width;
@@ -32,10 +32,10 @@ public:
     struct candidate {
         gang_view side;
         gang_index gang;
-        /// Among all, in the order of keys.
+        /// The place of the gang among all gangs, in the order of keys.
         std::size_t place = 0;
     };
-    /// Those of one queue: a range of `all`, in ascending order of priority.
+    /// The candidates of one queue: a range of `all_`, in ascending order of priority.
     struct group {
         std::optional<queue_index> queue;
         std::size_t first = 0;
@@ -43,15 +43,16 @@ public:
         std::int64_t lowest_priority = 0;
     };
 
-    /// The state may have changed since `look` read it.
+    /// Discards what `look` read, because the state may have changed.
     void forget() noexcept {
         valid_ = false;
         has_totals_ = has_node_totals_ = false;
         changed_room_.clear();
     }
 
-    /// Since `look` nothing happened but this: the gang was nominated, pods were evicted, and what
-    /// is free changed on the nodes for which `note_free` is called. O(candidates).
+    /// Updates the candidates instead of `forget`, if nothing else happened since `look`: the gang
+    /// was nominated, pods were evicted for it, and the free amounts changed on the nodes for which
+    /// `note_free` is called. O(candidates).
     void note_nominated(gang_index which) {
         has_totals_ = false;
         valid_ = valid_ && detail::find(all_, which, &candidate::gang) == all_.end();
@@ -61,8 +62,8 @@ public:
         changed_room_.push_back(changed);
     }
 
-    /// Reads the state, unless it did so since `forget`.
-    /// O(gangs · log gangs + running pods × width + nodes × width), or O(changed nodes × width).
+    /// Reads the state, unless it was read since `forget`. O(gangs · log gangs + running pods ×
+    /// width + nodes × width), or O(changed nodes × width) if it was read.
     void look(const cluster_state<Traits>& cluster) {
         cluster_ = &cluster;
         if (valid_) {
@@ -76,7 +77,7 @@ public:
         order_.clear();
         for (const gang_index which : cluster.gang_order()) {
             const auto& gang = cluster[which];
-            // Gangs with nominated or newly placed members are left alone.
+            // Gangs with nominated or newly placed members are no candidates.
             if (!gang.members.empty() && gang.nominated == 0 &&
                 gang.placeable != gang.members.size())
                 order_.push_back({gang.queue ? gang.queue->value() + 1 : 0, gang.spec.priority,
@@ -87,24 +88,26 @@ public:
                    std::tuple(rhs.queue, rhs.priority, rhs.place);
         });
         all_.clear();
-        for (const sort_key& each : order_)
-            all_.push_back({gang_view_of(cluster, each.gang), each.gang, each.place});
+        for (const sort_key& key : order_)
+            all_.push_back({gang_view_of(cluster, key.gang), key.gang, key.place});
         sum_up();
     }
 
-    /// What the queue's own pods will use, and a lower bound of its gangs; see `least_of`.
+    /// What the pods of the queue itself (not of its descendants) use after releases, and a lower
+    /// bound of its gangs; see `least_of`.
     struct queue_total {
         gang_view least;
         resources<width> own;
     };
-    /// Sums over all nodes of what is free, and of what pods without a queue use; and the queues
-    /// whose own pods will use anything.
+    /// Sums over all nodes: the free amounts, and what pods without a queue use. And the queues
+    /// whose own pods use anything.
     struct totals {
         sum free{};
         sum loose{};
         detail::sequence<queue_total> queues;
     };
-    /// The sums as of the first call after `forget`. O((nodes + queues) × width), then O(1).
+    /// Returns the sums as of the first call after `forget`. O((nodes + queues) × width), then
+    /// O(1).
     [[nodiscard]] const totals& totals_of(const cluster_state<Traits>& cluster) {
         if (has_totals_)
             return totals_;
@@ -150,26 +153,28 @@ public:
         return totals_;
     }
 
-    /// Some queue has something guaranteed.
+    /// Returns true if a queue has a guarantee.
     [[nodiscard]] bool any_guarantee() const noexcept { return any_guarantee_; }
     [[nodiscard]] const detail::sequence<group>& groups() const noexcept { return groups_; }
     [[nodiscard]] const candidate& operator[](std::size_t at) const noexcept { return all_[at]; }
 
-    /// The functions below are about room for the gang `by`, with the terms of one rule at one
-    /// time. O(queues × depth²), once for all gangs of one queue in a row.
-    void begin_for(gang_index by) {
-        by_ = gang_view_of(*cluster_, by);
+    /// Sets the starting gang (`by()`), the gang that needs room. The functions below are about
+    /// this gang, with one rule at one time. O(queues × depth²), once for consecutive gangs of one
+    /// queue.
+    void begin_for(gang_index starting) {
+        by_ = gang_view_of(*cluster_, starting);
         make_row(by_.queue);
         admitted_.assign(groups_.size(), unknown);
     }
-    /// The gang `by`, as rules see it.
+    /// The starting gang, as rules see it.
     [[nodiscard]] const gang_view& by() const noexcept { return by_; }
-    /// How many queues are above both the group and the queue of the gang; see `queues_in_common`.
+    /// Returns how many queues are above both the group and the starting gang's queue; see
+    /// `queues_in_common`.
     [[nodiscard]] std::int64_t queues_in_common_with(std::size_t which) const noexcept {
         return least_[which].queues_in_common;
     }
-    /// Where the candidates of the group end of which the rule may admit any: by its preconditions
-    /// it spares all behind. O(log gangs) calls of the rule, then O(1).
+    /// Returns the end of the candidates of the group that the rule may admit. By its preconditions
+    /// the rule spares all candidates after it. O(log gangs) calls of the rule, then O(1).
     template<victim_rule Rule>
     [[nodiscard]] std::size_t admitted_end(std::size_t which, const Rule& rule, std::int64_t now) {
         if (admitted_[which] != unknown)
@@ -181,7 +186,7 @@ public:
             return rule(by_, least, now).has_value();
         };
         std::size_t first = among.first;
-        // Most groups have no such candidate.
+        // Most groups have no admitted candidate.
         if (admits(among.lowest_priority)) {
             ++first;
             for (std::size_t last = among.last; first < last;) {
@@ -195,7 +200,7 @@ public:
         return admitted_[which] = first;
     }
 
-    /// False if the rule admits no candidate for the gang. O(queues).
+    /// Returns false if the rule admits no candidate for the starting gang. O(queues).
     template<victim_rule Rule>
     [[nodiscard]] bool any_admitted(const Rule& rule, std::int64_t now) {
         for (std::size_t at = 0; at < groups_.size(); ++at)
@@ -203,10 +208,10 @@ public:
                 return true;
         return false;
     }
-    /// False if the gang cannot fit even without all gangs that the rule admits: its `amount` is
-    /// more than the nodes have free in sum then, or than the quota of a queue leaves. The
-    /// preconditions of `victim_rule` make the search by priority exact.
-    /// O(queues × (depth + log gangs) × width).
+    /// Returns false if the starting gang cannot fit even without all gangs that the rule admits,
+    /// because its `amount` is more than the sum of what the nodes then have free, or more than the
+    /// quota of a queue then leaves. The preconditions of `victim_rule` make the search by priority
+    /// exact. O(queues × (depth + log gangs) × width).
     template<victim_rule Rule>
     [[nodiscard]] bool may_suffice(const Rule& rule, std::int64_t now,
                                    const resources<width>& amount) {
@@ -215,7 +220,8 @@ public:
         sum rest{};
         for (std::size_t column = 0; column < width; ++column)
             rest[column] = amount[column];
-        // The quotas of the lowest queues are tight most often, and few groups tell.
+        // The lowest queues come first: their quotas are exceeded most often, and few groups must
+        // be read.
         std::size_t next = 0;
         for (std::size_t level = 0; level <= chain_.size(); ++level) {
             for (; next < by_level_.size() && meets_[by_level_[next]] == level; ++next) {
@@ -240,7 +246,7 @@ public:
 
 private:
     struct sort_key {
-        /// 0 = none.
+        /// 0 if the gang has no queue, otherwise one more than the queue's index.
         std::size_t queue = 0;
         std::int64_t priority = 0;
         std::size_t place = 0;
@@ -249,15 +255,15 @@ private:
 
     void add_pods_of(gang_index which, sum& to) const {
         const auto& members = (*cluster_)[which].members;
-        // Members of one role are adjacent and usually alike.
+        // Members of one role are adjacent and usually have the same shape.
         for (std::size_t at = 0; at < members.size();) {
             const shape_index shape = (*cluster_)[members[at]].shape;
             std::int64_t count = 0;
             for (; at < members.size() && (*cluster_)[members[at]].shape == shape; ++at)
                 count += (*cluster_)[members[at]].charged() ? 1 : 0;
-            const resources<width>& each = cluster_->request(members[at - 1]);
+            const resources<width>& request = cluster_->request(members[at - 1]);
             for (std::size_t column = 0; count > 0 && column < width; ++column)
-                to[column] += int128{count} * each[column];
+                to[column] += int128{count} * request[column];
         }
     }
 
@@ -276,8 +282,8 @@ private:
             held_.push_back(held_.back());
             add_pods_of(all_[at].gang, held_.back());
         }
-        any_guarantee_ = detail::any_of(cluster_->queue_order(), [&](queue_index each) {
-            return (*cluster_)[each].spec.guarantee != resources<width>{};
+        any_guarantee_ = detail::any_of(cluster_->queue_order(), [&](queue_index queue) {
+            return (*cluster_)[queue].spec.guarantee != resources<width>{};
         });
         free_ = {};
         changed_.clear();
@@ -306,8 +312,8 @@ private:
         }
     }
 
-    /// The quota of the queue admits `rest`, once `gone` has left. Takes from `rest` what the queue
-    /// claims of those above already.
+    /// Returns true if the quota of the queue admits `rest` after `gone` has left. Subtracts from
+    /// `rest` the guaranteed amount that the queue already claims of its ancestors.
     [[nodiscard]] bool fits_quota(queue_index queue, const sum& gone, sum& rest) const {
         const auto& queues = cluster_->accounts().queues();
         const auto& quota = queues.quota(queue);
@@ -318,20 +324,20 @@ private:
             if (const auto top = quota[kind_id{column}];
                 top && rest[column] > 0 && left + rest[column] > *top)
                 return false;
-            // What is guaranteed to the queue is claimed of those above already.
+            // What is guaranteed to the queue is already claimed of its ancestors.
             const int128 unclaimed = std::max<int128>(0, guarantee[column] - left);
             rest[column] = std::max<int128>(0, rest[column] - unclaimed);
         }
         return true;
     }
 
-    void make_row(std::optional<queue_index> by) {
-        if (row_of_ && *row_of_ == by)
+    void make_row(std::optional<queue_index> own_queue) {
+        if (row_of_ && *row_of_ == own_queue)
             return;
-        row_of_ = by;
+        row_of_ = own_queue;
         const auto& queues = cluster_->accounts().queues();
         chain_.clear();
-        for (auto at = by; at; at = queues.parent(*at))
+        for (auto at = own_queue; at; at = queues.parent(*at))
             chain_.push_back(*at);
         meets_.clear();
         for (std::size_t at = 0; at < groups_.size(); ++at) {
@@ -355,8 +361,8 @@ private:
     bool any_guarantee_ = false;
     bool has_totals_ = false;
     totals totals_;
-    /// The parts of the nodes in the totals: all together, and per node what was free on it. They
-    /// follow the changed nodes.
+    /// The contribution of the nodes to the totals: the sum, and per node the free amounts that it
+    /// contains. Updated for changed nodes.
     bool has_node_totals_ = false;
     struct {
         sum free{};
@@ -364,28 +370,29 @@ private:
     } on_nodes_;
     detail::sequence<resources<width>> room_on_;
     detail::sequence<node_index> changed_room_;
-    /// Per queue, scratch of `totals_of`.
+    /// Per queue: scratch of `totals_of`.
     detail::sequence<resources<width>> own_;
     detail::sequence<sort_key> order_;
     detail::sequence<candidate> all_;
     detail::sequence<group> groups_;
-    /// Sums of what the candidates before a place in `all_` hold.
+    /// Per place in `all_`: the sum of what the candidates before it hold.
     detail::sequence<sum> held_;
-    /// An upper bound of what is free on all nodes once the leaving pods have left.
+    /// An upper bound of the free amounts of all nodes once the terminating pods have left.
     sum free_{};
-    /// Its part of each node, and the nodes for which that may have changed.
+    /// The contribution of each node to it, and the nodes for which it may have changed.
     detail::sequence<resources<width>> free_on_;
     detail::sequence<node_index> changed_;
-    /// The queue that the members below are for. `chain_` is that queue and those above it;
-    /// `meets_` has per group the first queue of the chain that the group is below, and its size if
-    /// there is none; `by_level_` has all groups in the order of `meets_`.
+    /// The queue for which the fields below were computed. `chain_` is that queue and its
+    /// ancestors; `meets_` has per group the place in `chain_` of the lowest queue at or above the
+    /// group's, and the size of `chain_` if there is none; `by_level_` has all groups in the order
+    /// of `meets_`.
     std::optional<std::optional<queue_index>> row_of_;
     detail::sequence<queue_index> chain_;
     detail::sequence<std::size_t> meets_;
     detail::sequence<std::size_t> by_level_;
-    /// Per group: no gang in it is easier to evict, but for its priority.
+    /// Per group: a lower bound of its gangs, except for the priority.
     detail::sequence<gang_view> least_;
-    /// The gang that room is for, and per group what `admitted_end` returned for it.
+    /// The starting gang, and per group what `admitted_end` returned for it.
     gang_view by_;
     detail::sequence<std::size_t> admitted_;
 };

@@ -27,43 +27,46 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Starts gangs that wait for room by moving others: pods leave their nodes for other ones, so many
-/// that the gang then fits, and all of them are placed with it. Keeps its scratch from one gang to
-/// the next.
+/// Starts gangs that wait for room by moving pods of other gangs to other nodes, such that the gang
+/// then fits. The moved pods and the gang are placed together, all or none. Scratch memory is
+/// reused.
 ///
-/// Of up to `few` pods that may move it finds the fewest moves there are, and the least valuable of
-/// equally many, as long as the steps last. Of more it takes them where they make room together,
-/// and then looks for fewer where no sum tells that there are none, in a bounded number of steps.
+/// If up to `few` pods may move, it finds the fewest moves, and the least valuable pods among
+/// equally many moves, unless the steps run out. Otherwise it moves pods that make room together,
+/// and then searches for fewer moves, in a bounded number of steps, unless a lower bound shows that
+/// there are none.
 template<class Traits>
 class consolidator {
 public:
     static constexpr std::size_t width = Traits::width;
     static constexpr std::size_t few = 12;
 
-    /// True if the gang starts: `into`, which was empty, then has the pods that leave, their new
-    /// places in the same order, and then the gang, to be kept by `commit_nominated`. Otherwise
-    /// `into` is empty again. Takes from `steps`. `one_more`: it has its minima, and gets one
-    /// member more, or not.
+    /// Returns true if the gang starts. `into`, which must be empty, then has the pods that leave,
+    /// their new placements in the same order, and then the placements of the gang, to be committed
+    /// with `commit_nominated`. Otherwise `into` is empty again. Takes its steps from `steps`.
+    /// `one_more`: the gang has its minima and gets one more member, or none.
     template<consolidation_rule Rule>
-    [[nodiscard]] bool start(const cluster_state<Traits>& cluster, gang_index by, const Rule& rule,
-                             std::int64_t now, plan<width>& into, node_finder<Traits>& finder,
-                             placer<Traits>& placing, admission<Traits>& deciding,
-                             eviction_candidates<Traits>& among, std::int64_t& steps,
-                             bool one_more = false) {
+    [[nodiscard]] bool start(const cluster_state<Traits>& cluster, gang_index starting,
+                             const Rule& rule, std::int64_t now, plan<width>& into,
+                             node_finder<Traits>& finder, placer<Traits>& placing,
+                             admission<Traits>& deciding, eviction_candidates<Traits>& among,
+                             std::int64_t& steps, bool one_more = false) {
         moves_.clear();
         next_change_.reset();
-        if (!anybody_may_move(cluster, by, rule, now) ||
-            !(one_more ? deciding.prepare_one_more(cluster, by) : deciding.prepare(cluster, by)))
+        if (!anybody_may_move(cluster, starting, rule, now) ||
+            !(one_more ? deciding.prepare_one_more(cluster, starting)
+                       : deciding.prepare(cluster, starting)))
             return false;
         into.assume_released(cluster.population().anybody_comes());
-        attempt on{cluster, into, finder, placing, deciding, by, steps, into.mark(), std::nullopt};
+        attempt on{cluster,  into,  finder,      placing,     deciding,
+                   starting, steps, into.mark(), std::nullopt};
         if (into.assumes_released() && on.gang_fits())
             return true;
         into.rollback(on.base);
         if (enough_in_all(on)) {
             among.look(cluster);
-            among.begin_for(by);
-            pods_.begin(cluster, by, rule, now, among);
+            among.begin_for(starting);
+            pods_.begin(cluster, starting, rule, now, among);
             next_change_ = pods_.next_change();
             if (!pods_.all().empty() && choose(on))
                 return true;
@@ -73,13 +76,14 @@ public:
         return false;
     }
 
-    /// Of the gang that started last: the pods that move, and their new nodes.
+    /// The moves for the gang that started last: the pods and their new nodes.
     [[nodiscard]] const std::vector<placement>& moves() const noexcept { return moves_; }
-    /// When a rule that depends on time may admit more of the gangs that were considered.
+    /// The next time at which a time-dependent rule may admit more for the gangs that were tried.
     [[nodiscard]] std::optional<std::int64_t> next_change() const noexcept { return next_change_; }
 
 private:
-    /// Steps that one try of the gang takes at least, and those for fewer moves among many pods.
+    /// The minimum steps for one trial placement of the gang, and the steps for the search for
+    /// fewer moves among many pods.
     static constexpr std::int64_t steps_of_try = 64;
     static constexpr std::int64_t steps_for_fewer = std::int64_t{1} << 15;
 
@@ -88,7 +92,7 @@ private:
         node_index to;
     };
 
-    /// What one gang is tried with.
+    /// The context of the attempt to start one gang.
     struct attempt {
         const cluster_state<Traits>& cluster;
         plan<width>& into;
@@ -97,12 +101,12 @@ private:
         admission<Traits>& deciding;
         gang_index by;
         std::int64_t& steps;
-        /// The cluster as it will be, before any move.
+        /// The plan before any move, in which released room counts as free.
         savepoint base;
-        /// The class whose room alone decides.
+        /// The class whose room alone decides whether the gang fits, if there is one.
         std::optional<std::size_t> only;
 
-        /// The gang is placed in the plan, unless it does not fit.
+        /// Places the gang in the plan. Returns false if it does not fit.
         [[nodiscard]] bool gang_fits() {
             steps -= steps_of_try;
             return steps > 0 &&
@@ -118,24 +122,26 @@ private:
         [[nodiscard]] std::int64_t need() const { return (*deciding.needs())[*only]; }
     };
 
-    /// False if the rule certainly spares all gangs. O(queues).
+    /// Returns false if the rule certainly admits no gang. O(queues).
     template<consolidation_rule Rule>
-    [[nodiscard]] static bool anybody_may_move(const cluster_state<Traits>& cluster, gang_index by,
-                                               const Rule& rule, std::int64_t now) {
-        const gang_view mine = gang_view_of(cluster, by);
-        if (rule(mine, gang_view::least_of(std::nullopt, 0, true), now))
+    [[nodiscard]] static bool anybody_may_move(const cluster_state<Traits>& cluster,
+                                               gang_index starting, const Rule& rule,
+                                               std::int64_t now) {
+        const gang_view starting_view = gang_view_of(cluster, starting);
+        if (rule(starting_view, gang_view::least_of(std::nullopt, 0, true), now))
             return true;
-        return detail::any_of(cluster.queue_order(), [&](queue_index each) {
-            const auto& queue = cluster[each];
-            return rule(mine,
-                        gang_view::least_of(each, queue.spec.priority,
+        return detail::any_of(cluster.queue_order(), [&](queue_index queue_number) {
+            const auto& queue = cluster[queue_number];
+            return rule(starting_view,
+                        gang_view::least_of(queue_number, queue.spec.priority,
                                             queue.present && queue.spec.preemptible),
                         now)
                 .has_value();
         });
     }
 
-    /// False when what is free in all, or the quota, is too little: moves help neither. O(nodes).
+    /// Returns false if the sum of the free amounts, or the quota, is too little: moves help with
+    /// neither. O(nodes).
     [[nodiscard]] static bool enough_in_all(const attempt& on) {
         const auto& members = on.deciding.members();
         const auto* needs = on.deciding.needs();
@@ -162,8 +168,8 @@ private:
         for (std::size_t at = 0; at < by_size_.size(); ++at)
             by_size_[at] = at;
         sizes_.clear();
-        for (const movable_pod& each : pods_.all())
-            sizes_.push_back(on.finder.weights().key(on.cluster.request(each.pod)));
+        for (const movable_pod& movable : pods_.all())
+            sizes_.push_back(on.finder.weights().key(on.cluster.request(movable.pod)));
         detail::stable_sort(by_size_, {}, [&](std::size_t at) { return ~sizes_[at]; });
         on.only = counted_class(on.cluster, on.by, on.deciding.members(), on.deciding.needs());
         std::size_t least = 1;
@@ -181,14 +187,14 @@ private:
         return !chosen_.empty() && realize(on) && finish();
     }
     [[nodiscard]] bool finish() {
-        for (const move& each : chosen_)
-            moves_.push_back({pods_.all()[each.pod].pod, each.to});
+        for (const move& chosen_move : chosen_)
+            moves_.push_back({pods_.all()[chosen_move.pod].pod, chosen_move.to});
         return true;
     }
 
     // ---- many pods -----------------------------------------------------------------------------
 
-    /// Group after group leaves for nodes on which it takes no room that the gang could use.
+    /// Moves group after group to nodes on which it takes no room that the gang could use.
     [[nodiscard]] bool where_room_is_made(attempt& on, std::size_t& least) {
         const std::int64_t need = on.need();
         const node_query<width> query = on.query();
@@ -205,47 +211,47 @@ private:
         const auto room = [&](node_index node) {
             return fit_count(*query.request, accounts.free(node), need);
         };
-        for (const room_group& each : groups_.all()) {
+        for (const room_group& group : groups_.all()) {
             if (missing <= 0 || on.steps <= 0)
                 break;
-            if (gone_[each.node.value()] != each.after)
+            if (gone_[group.node.value()] != group.after)
                 continue;
             const savepoint before = on.into.mark();
-            const std::int64_t room_before = room(each.node);
+            const std::int64_t room_before = room(group.node);
             chosen_.clear();
             std::size_t taken = 0;
-            for (; taken < each.pods.size() && pods_.take(each.pods[taken]); ++taken)
-                pods_.vacate(each.pods[taken], on.into);
-            const std::int64_t gained = room(each.node) - room_before;
-            bool fine = taken == each.pods.size() && gained > 0;
-            for (std::size_t at = 0; fine && at < each.pods.size(); ++at) {
+            for (; taken < group.pods.size() && pods_.take(group.pods[taken]); ++taken)
+                pods_.vacate(group.pods[taken], on.into);
+            const std::int64_t gained = room(group.node) - room_before;
+            bool fine = taken == group.pods.size() && gained > 0;
+            for (std::size_t at = 0; fine && at < group.pods.size(); ++at) {
                 on.scanned();
                 const auto to =
-                    pods_.tightest(each.pods[at], on.finder.weights(), [&](node_index node) {
-                        return node != each.node && leaves_room(on, query, node, each.pods[at]);
+                    pods_.tightest(group.pods[at], on.finder.weights(), [&](node_index node) {
+                        return node != group.node && leaves_room(on, query, node, group.pods[at]);
                     });
-                fine = to && pods_.put(each.pods[at], *to, on.into);
+                fine = to && pods_.put(group.pods[at], *to, on.into);
                 if (fine)
-                    chosen_.push_back({each.pods[at], *to});
+                    chosen_.push_back({group.pods[at], *to});
             }
             if (!fine) {
                 on.into.rollback(before);
                 while (taken-- > 0)
-                    pods_.put_back(each.pods[taken]);
+                    pods_.put_back(group.pods[taken]);
                 continue;
             }
             kept.insert(kept.end(), chosen_.begin(), chosen_.end());
-            ++gone_[each.node.value()];
+            ++gone_[group.node.value()];
             missing -= gained;
         }
-        for (const move& each : kept)
-            pods_.put_back(each.pod);
+        for (const move& kept_move : kept)
+            pods_.put_back(kept_move.pod);
         chosen_ = std::move(kept);
         const bool fits = missing <= 0 && on.gang_fits();
         on.into.rollback(on.base);
         return fits;
     }
-    /// With the pod on it the node takes as many members as before.
+    /// Returns true if the node can take as many members of the gang with the pod on it as without.
     [[nodiscard]] bool leaves_room(const attempt& on, const node_query<width>& query,
                                    node_index node, std::size_t pod) const {
         if (!eligible(query, node))
@@ -256,15 +262,15 @@ private:
         return before == 0 || fit_count(*query.request, free, on.need()) == before;
     }
 
-    /// More and more nodes are vacated, those with the fewest pods first, until the gang fits; then
-    /// pods that can go back do.
+    /// Vacates more and more nodes, those with the fewest pods first, until the gang fits. Then
+    /// puts back pods that can go back.
     [[nodiscard]] bool where_it_fits(attempt& on) {
         detail::sequence<std::size_t> order(pods_.all().size());
         for (std::size_t at = 0; at < order.size(); ++at)
             order[at] = at;
         detail::sequence<std::size_t> count(on.cluster.accounts().nodes(), 0);
-        for (const movable_pod& each : pods_.all())
-            ++count[each.node.value()];
+        for (const movable_pod& movable : pods_.all())
+            ++count[movable.node.value()];
         const auto& labels = on.cluster.node_labels();
         detail::stable_sort(order, {}, [&](std::size_t at) {
             const node_index node = pods_.all()[at].node;
@@ -287,7 +293,7 @@ private:
         }
         return false;
     }
-    /// The gang fits with the first of them gone; nothing of it stays.
+    /// Returns true if the gang fits with the first `size` pods gone. Undoes everything.
     [[nodiscard]] bool without(attempt& on, const detail::sequence<std::size_t>& order,
                                std::size_t size) {
         vacate_first(on, order, size);
@@ -339,8 +345,8 @@ private:
 
     // ---- the fewest ----------------------------------------------------------------------------
 
-    /// Looks for so many moves, from `least` on, up to `most`; they are in the plan when it finds
-    /// some.
+    /// Searches for the fewest moves, between `least` and `most`. If it finds some, they are in the
+    /// plan.
     [[nodiscard]] bool fewer(attempt& on, std::size_t least, std::size_t most) {
         std::int64_t given = on.steps;
         std::int64_t rest = 0;
@@ -361,8 +367,8 @@ private:
         on.steps = rest + std::max<std::int64_t>(0, on.steps);
         return found;
     }
-    /// Sets of `left` more among the first `end` pods: those whose most valuable is worth least
-    /// come first.
+    /// Tries all sets of `left` more pods among the first `end`. Sets whose most valuable pod is
+    /// worth least come first.
     [[nodiscard]] bool descend(attempt& on, std::size_t left, std::size_t end) {
         if (left == 0)
             return judge(on);
@@ -383,14 +389,16 @@ private:
         }
         return false;
     }
-    /// The gang fits when these move, and all of them somewhere else; then all that is in the plan.
+    /// Returns true if the gang fits after the pods of the set move and all of them fit elsewhere.
+    /// All of that is then in the plan.
     [[nodiscard]] bool judge(attempt& on) {
         if (on.only && !counted_.fits())
             return false;
         for (const std::size_t at : set_)
             pods_.vacate(at, on.into);
         const savepoint vacated = on.into.mark();
-        // Pods to which the gang has affinity may move, so that it fits on their new nodes.
+        // With required affinity the gang may only fit once the pods of the set are on their new
+        // nodes.
         if (!on.gang_fits() && detail::affinity_effect_on(on.cluster, on.deciding.members()) !=
                                    detail::affinity_effect::required) {
             on.into.rollback(on.base);
@@ -423,7 +431,7 @@ private:
         on.into.rollback(on.base);
         return false;
     }
-    /// Tries every node for every pod of the set, and then the gang.
+    /// Tries every node for every pod of the set, then the gang.
     [[nodiscard]] bool scatter(attempt& on, std::size_t place) {
         if (place == set_.size())
             return on.gang_fits();
@@ -443,15 +451,15 @@ private:
         return false;
     }
 
-    /// All of `chosen_` moves in the plan and the gang is placed; false and nothing placed when it
-    /// does not fit like that.
+    /// Makes all moves of `chosen_` in the plan and places the gang. Returns false and places
+    /// nothing if that does not fit.
     [[nodiscard]] bool realize(attempt& on) {
         on.into.rollback(on.base);
-        for (const move& each : chosen_)
-            pods_.vacate(each.pod, on.into);
+        for (const move& chosen_move : chosen_)
+            pods_.vacate(chosen_move.pod, on.into);
         bool fine = true;
-        for (const move& each : chosen_)
-            fine = fine && pods_.put(each.pod, each.to, on.into);
+        for (const move& chosen_move : chosen_)
+            fine = fine && pods_.put(chosen_move.pod, chosen_move.to, on.into);
         fine = fine && on.gang_fits();
         if (!fine)
             on.into.rollback(on.base);
@@ -462,11 +470,11 @@ private:
     room_groups<Traits> groups_;
     counted_fit<Traits> counted_;
     detail::sequence<move> chosen_;
-    /// The pods that are tried, and all pods by what they ask for, the largest first.
+    /// The pods of the current set, and all pods by their requests, the largest first.
     detail::sequence<std::size_t> set_;
     detail::sequence<std::size_t> by_size_;
     detail::sequence<std::int64_t> sizes_;
-    /// Per node: groups that left it.
+    /// Per node: the number of groups that left it.
     detail::sequence<std::size_t> gone_;
     std::vector<placement> moves_;
     std::optional<std::int64_t> next_change_;

@@ -14,13 +14,14 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// What budgets say of a set of pods to evict, as pods are added to it and taken out again. Of a
-/// set that keeps to all budgets every part does.
+/// Checks disruption budgets for a set of pods to evict, while pods are added to it and removed. If
+/// a set keeps all budgets, so does every subset.
 template<class Traits>
 class disruption_room {
 public:
-    /// Starts with no pod to evict. O(1) without budgets, and when nothing happened since; else
-    /// O(pods · log kinds of pods + kinds of pods × budgets), a kind being labels and tenant.
+    /// Starts with an empty set. O(1) if there are no budgets or nothing happened since the last
+    /// call; otherwise O(pods · log kinds of pods + kinds of pods × budgets), where a kind is a
+    /// pair of labels and tenant.
     void begin(const cluster_state<Traits>& cluster) {
         broken_ = 0;
         if (cluster.budgets().empty()) {
@@ -28,16 +29,16 @@ public:
             return;
         }
         if (cluster_ == &cluster && seen_ == cluster.changes()) {
-            for (room& each : rooms_)
-                each.reset();
+            for (room& budget_room : rooms_)
+                budget_room.reset();
             return;
         }
         cluster_ = &cluster;
         seen_ = cluster.changes();
         rooms_.clear();
         covering_.clear();
-        for (const budget_index each : cluster.budgets()) {
-            const disruption_budget& budget = cluster.budget(each);
+        for (const budget_index number : cluster.budgets()) {
+            const disruption_budget& budget = cluster.budget(number);
             rooms_.push_back({&budget, -budget.keeps, 0, 0});
         }
         for (const pod_index pod : cluster.pod_order())
@@ -46,12 +47,12 @@ public:
                     ++rooms_[budget].spare;
     }
 
-    /// Some budget is there.
+    /// Returns true if there are budgets.
     [[nodiscard]] bool any() const noexcept { return cluster_ != nullptr; }
 
     void take(pod_index pod) { shift(pod, 1); }
     void put_back(pod_index pod) { shift(pod, -1); }
-    /// All budgets are kept to. O(1).
+    /// Returns true if the set keeps all budgets. O(1).
     [[nodiscard]] bool kept() const noexcept { return broken_ == 0; }
 
 private:
@@ -59,7 +60,7 @@ private:
         const disruption_budget* budget = nullptr;
         /// Available pods beyond those that must stay, before any pod is evicted.
         std::int64_t spare = 0;
-        /// To evict: of those available, and of others that it protects.
+        /// Pods of the set: those that are available, and other protected pods.
         std::int64_t gone = 0;
         std::int64_t unready = 0;
 
@@ -74,7 +75,7 @@ private:
         return record.phase == pod_phase::running && record.ready && record.charged() &&
                record.charged_as() == allocation::allocated;
     }
-    /// It has run, and may be about to again.
+    /// Returns true if the pod has run and may still run.
     [[nodiscard]] bool started(pod_index pod) const noexcept {
         const pod_phase phase = (*cluster_)[pod].phase;
         return phase == pod_phase::running || phase == pod_phase::unknown;
@@ -92,21 +93,21 @@ private:
         return found->second;
     }
 
-    void shift(pod_index pod, std::int64_t by) {
+    void shift(pod_index pod, std::int64_t change) {
         if (!any() || !started(pod))
             return;
         const bool counts = available(pod);
         for (const std::size_t at : covering(pod)) {
-            room& of = rooms_[at];
-            broken_ -= of.broken() ? 1 : 0;
-            (counts ? of.gone : of.unready) += by;
-            broken_ += of.broken() ? 1 : 0;
+            room& affected = rooms_[at];
+            broken_ -= affected.broken() ? 1 : 0;
+            (counts ? affected.gone : affected.unready) += change;
+            broken_ += affected.broken() ? 1 : 0;
         }
     }
 
     const cluster_state<Traits>* cluster_ = nullptr;
     std::uint64_t seen_ = 0;
-    /// One for each budget, in the order of keys.
+    /// One entry per budget, in the order of keys.
     detail::sequence<room> rooms_;
     /// Per labels and tenant: the budgets that cover such pods.
     std::map<std::pair<label_set_index, label_set_index>, detail::sequence<std::size_t>> covering_;

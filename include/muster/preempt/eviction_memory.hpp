@@ -17,8 +17,8 @@ inline namespace v0_1 {
 namespace detail {
 
 /// Remembers for which waiting gangs no eviction and no move made room. A refusal holds until
-/// something happens that could change it: a pod leaves or is bound, or a node, a queue, a budget,
-/// a running gang or a rule changes. A new waiting gang changes no refusal.
+/// something happens that could change it: a pod leaves or is bound, or a node, queue, budget,
+/// running gang or rule changes. A new waiting gang changes no refusal.
 template<class Traits>
 class eviction_memory {
     static constexpr std::size_t width = Traits::width;
@@ -92,12 +92,12 @@ private:
         return false;
     }
 
-    /// Counts what happened; 0 = before all.
+    /// The number of times that all refusals ended; 0 is before the first.
     std::uint64_t time_ = 1;
     stamp seen_;
     attachment rules_;
     sequence<resources<width>> due_;
-    /// By gang.
+    /// The last refusal of each gang.
     sequence<refusal> refused_;
 };
 

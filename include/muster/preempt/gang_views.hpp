@@ -11,7 +11,8 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// How a rule sees a gang, apart from what depends on time or on the other side. O(1).
+/// Returns a gang as rules see it, without the fields that depend on time or on the other gang.
+/// O(1).
 template<class Traits>
 [[nodiscard]] gang_view gang_view_of(const cluster_state<Traits>& cluster, gang_index which) {
     const auto& group = cluster[which];
@@ -31,18 +32,20 @@ template<class Traits>
     return side;
 }
 
-/// How long a gang of the queue `of` runs before more than its surplus may be had for one of `by`,
-/// as its queues say: in its own queue the nearest above that says so, else from the one below
-/// which both queues part. O(depth²).
+/// Returns how long a gang of the queue `victim_queue` must run before more than its surplus may be
+/// evicted for a gang of `starting_queue`. If both are the same queue, the nearest setting at or
+/// above it applies; otherwise the search starts at the child of their lowest common ancestor on
+/// the victim's side. Nothing if no queue has the setting. O(depth²).
 template<class Traits>
-[[nodiscard]] std::optional<std::int64_t> min_runtime_of(const cluster_state<Traits>& cluster,
-                                                         std::optional<queue_index> of,
-                                                         std::optional<queue_index> by) {
+[[nodiscard]] std::optional<std::int64_t>
+min_runtime_of(const cluster_state<Traits>& cluster, std::optional<queue_index> victim_queue,
+               std::optional<queue_index> starting_queue) {
     const auto& queues = cluster.accounts().queues();
-    const bool own = of == by;
-    auto from = of;
-    if (!own && by)
-        for (auto at = of; at && !queues.within(*by, *at); at = queues.parent(*at))
+    const bool own = victim_queue == starting_queue;
+    auto from = victim_queue;
+    if (!own && starting_queue)
+        for (auto at = victim_queue; at && !queues.within(*starting_queue, *at);
+             at = queues.parent(*at))
             from = at;
     for (auto at = from; at; at = queues.parent(*at)) {
         const auto& spec = cluster[*at].spec;
@@ -52,15 +55,15 @@ template<class Traits>
     return std::nullopt;
 }
 
-/// How many queues are above both. O(depth²).
+/// Returns the number of common ancestors of the two queues. O(depth²).
 template<class Traits>
 [[nodiscard]] std::int64_t queues_in_common(const cluster_state<Traits>& cluster,
-                                            std::optional<queue_index> one,
+                                            std::optional<queue_index> first,
                                             std::optional<queue_index> other) {
     const auto& queues = cluster.accounts().queues();
     std::int64_t count = 0;
-    if (one && other)
-        for (auto at = queues.parent(*one); at; at = queues.parent(*at))
+    if (first && other)
+        for (auto at = queues.parent(*first); at; at = queues.parent(*at))
             count += queues.within(*other, *at) ? 1 : 0;
     return count;
 }

@@ -29,17 +29,18 @@ inline namespace v0_1 {
 struct movable_pod {
     pod_index pod;
     node_index node;
-    /// Its gang, among those of which something may be moved.
+    /// The number of its gang among the gangs with movable pods.
     std::size_t of = 0;
     std::int64_t queue_level = 0;
     std::int64_t gang_level = 0;
 };
 
-/// The pods that a rule allows to move for one gang, in which order they go, and where to. Of each
-/// gang no more may be on the move than `max_disrupted` and budgets say, and what is to keep its
-/// minima keeps them; gangs below their minima and queues above a ceiling stay. Pods that terms
-/// between pods keep where they are, or off other nodes, do not move; members that must share a
-/// domain stay in their domain.
+/// The pods that a rule allows to move for one gang, in the order in which they are moved, and the
+/// nodes that they may move to. At any time no more pods of a gang are on the move than
+/// `max_disrupted` and budgets allow, and gangs that must keep their minima do. Gangs below their
+/// minima and gangs in queues above a ceiling do not move. Pods that required pod terms keep where
+/// they are, or off other nodes, do not move. Members that must share a domain stay in their
+/// domain.
 template<class Traits>
 class movable_pods {
 public:
@@ -47,28 +48,30 @@ public:
 
     /// O(candidates + admitted gangs · log + their members).
     template<consolidation_rule Rule>
-    void begin(const cluster_state<Traits>& cluster, gang_index by, const Rule& rule,
+    void begin(const cluster_state<Traits>& cluster, gang_index starting, const Rule& rule,
                std::int64_t now, eviction_candidates<Traits>& among) {
         cluster_ = &cluster;
         pods_.clear();
         gangs_.clear();
-        list_.begin(cluster, by, rule, now, among);
+        list_.begin(cluster, starting, rule, now, among);
         budgets_.begin(cluster);
         for (std::size_t at = 0; at < list_.size(); ++at) {
             gangs_.emplace_back();
-            victim& of = gangs_.back();
+            victim& owner = gangs_.back();
             // The replacement of a moved member could not start if the gang is below its minima or
             // its queue is above its quota.
-            if (!list_.look(at, of) || of.most == 0 || of.terms.only_whole ||
-                cluster[of.gang].spec.fault != gang_fault::none ||
-                !reaches_minima(cluster[of.gang].spec.tree, of.holding) || over_quota(of.gang)) {
+            if (!list_.look(at, owner) || owner.most == 0 || owner.terms.only_whole ||
+                cluster[owner.gang].spec.fault != gang_fault::none ||
+                !reaches_minima(cluster[owner.gang].spec.tree, owner.holding) ||
+                over_quota(owner.gang)) {
                 gangs_.pop_back();
                 continue;
             }
-            for (std::size_t pod = 0; pod < of.pods.size(); ++pod)
-                if ((!of.terms.only_surplus || of.spare[pod]) && may_move(of.pods[pod]))
-                    pods_.push_back({of.pods[pod], *cluster[of.pods[pod]].node, gangs_.size() - 1,
-                                     of.terms.queue_level, of.terms.gang_level});
+            for (std::size_t pod = 0; pod < owner.pods.size(); ++pod)
+                if ((!owner.terms.only_surplus || owner.spare[pod]) && may_move(owner.pods[pod]))
+                    pods_.push_back({owner.pods[pod], *cluster[owner.pods[pod]].node,
+                                     gangs_.size() - 1, owner.terms.queue_level,
+                                     owner.terms.gang_level});
         }
         taken_.assign(pods_.size(), 0);
     }
@@ -76,53 +79,55 @@ public:
     /// The least valuable first: by level, newest gangs first, then newest pods.
     [[nodiscard]] const detail::sequence<movable_pod>& all() const noexcept { return pods_; }
     [[nodiscard]] bool taken(std::size_t at) const noexcept { return taken_[at] != 0; }
-    /// When a rule of time may say more.
+    /// The next time at which a time-dependent rule may admit more.
     [[nodiscard]] std::optional<std::int64_t> next_change() const noexcept {
         return list_.next_change();
     }
 
-    /// The pod is to move; false when its gang cannot have that.
+    /// Marks the pod as moving. Returns false and does nothing if its gang or a budget does not
+    /// allow it.
     [[nodiscard]] bool take(std::size_t at) {
-        victim& of = gangs_[pods_[at].of];
+        victim& owner = gangs_[pods_[at].of];
         const std::size_t role = (*cluster_)[pods_[at].pod].role.value();
-        --of.holding[role];
+        --owner.holding[role];
         budgets_.take(pods_[at].pod);
-        if (static_cast<std::int64_t>(of.count) >= of.most || !budgets_.kept() ||
-            (of.terms.only_surplus &&
-             !reaches_minima((*cluster_)[of.gang].spec.tree, of.holding))) {
-            ++of.holding[role];
+        if (static_cast<std::int64_t>(owner.count) >= owner.most || !budgets_.kept() ||
+            (owner.terms.only_surplus &&
+             !reaches_minima((*cluster_)[owner.gang].spec.tree, owner.holding))) {
+            ++owner.holding[role];
             budgets_.put_back(pods_[at].pod);
             return false;
         }
-        ++of.count;
+        ++owner.count;
         taken_[at] = 1;
         return true;
     }
     void put_back(std::size_t at) {
-        victim& of = gangs_[pods_[at].of];
-        ++of.holding[(*cluster_)[pods_[at].pod].role.value()];
+        victim& owner = gangs_[pods_[at].of];
+        ++owner.holding[(*cluster_)[pods_[at].pod].role.value()];
         budgets_.put_back(pods_[at].pod);
-        --of.count;
+        --owner.count;
         taken_[at] = 0;
     }
 
-    /// The pod leaves its node in the plan; its part of the quota goes with it. O(width + claims).
+    /// Removes the pod from its node in the plan. Its charge to the quota does not change. O(width
+    /// + claims).
     void vacate(std::size_t at, plan<width>& in) const {
-        const movable_pod& one = pods_[at];
-        in.vacate(one.pod, one.node, cluster_->request(one.pod),
-                  cluster_->where(one.pod).value.claims, std::nullopt);
+        const movable_pod& moved = pods_[at];
+        in.vacate(moved.pod, moved.node, cluster_->request(moved.pod),
+                  cluster_->where(moved.pod).value.claims, std::nullopt);
     }
-    /// Puts it on that node in the plan, if there is room. O(width + claims).
+    /// Places the pod on the node in the plan, if there is room. O(width + claims).
     [[nodiscard]] bool put(std::size_t at, node_index node, plan<width>& in) const {
-        const movable_pod& one = pods_[at];
-        return in.try_place(one.pod, node, cluster_->request(one.pod),
-                            cluster_->where(one.pod).value.claims, std::nullopt);
+        const movable_pod& moved = pods_[at];
+        return in.try_place(moved.pod, node, cluster_->request(moved.pod),
+                            cluster_->where(moved.pod).value.claims, std::nullopt);
     }
 
-    /// Its constraints allow that node, which is not its own.
+    /// Returns true if the pod's constraints allow the node, and it is not the pod's own.
     [[nodiscard]] bool suits(std::size_t at, node_index node) const {
-        const movable_pod& one = pods_[at];
-        return node != one.node && eligible(query_of(at), node) && in_domain(one, node);
+        const movable_pod& moved = pods_[at];
+        return node != moved.node && eligible(query_of(at), node) && in_domain(moved, node);
     }
     [[nodiscard]] node_query<width> query_of(std::size_t at) const {
         const auto& record = (*cluster_)[pods_[at].pod];
@@ -130,22 +135,22 @@ public:
                                  detail::queue_nodes_of(*cluster_, (*cluster_)[record.gang].queue));
     }
 
-    /// The node of those that suit which has least left, of which `use(node)` has nothing against;
-    /// the first of them in the order of keys. O(nodes × width).
+    /// Returns the node with the least free of those that suit and have room and for which
+    /// `use(node)` is true. If several tie, the first by key. O(nodes × width).
     template<class Use>
     [[nodiscard]] std::optional<node_index>
     tightest(std::size_t at, const placement_weights<width>& weights, const Use& use) const {
-        const movable_pod& one = pods_[at];
+        const movable_pod& moved = pods_[at];
         const auto query = query_of(at);
         const auto& accounts = cluster_->accounts();
         std::optional<node_index> best;
         std::int64_t least = 0;
         for (const node_index node : cluster_->node_order()) {
             const resources<width>& free = accounts.free(node);
-            if (node == one.node || !fits(*query.request, free) || !eligible(query, node))
+            if (node == moved.node || !fits(*query.request, free) || !eligible(query, node))
                 continue;
             const std::int64_t left = weights.key(free);
-            if ((best && left >= least) || !in_domain(one, node) ||
+            if ((best && left >= least) || !in_domain(moved, node) ||
                 !accounts.claims(node).admits(query.where->value.claims) || !use(node))
                 continue;
             best = node;
@@ -170,14 +175,14 @@ private:
         }
         return false;
     }
-    [[nodiscard]] bool in_domain(const movable_pod& one, node_index node) const {
-        const auto& record = (*cluster_)[one.pod];
+    [[nodiscard]] bool in_domain(const movable_pod& moved, node_index node) const {
+        const auto& record = (*cluster_)[moved.pod];
         const auto& group = (*cluster_)[record.gang];
-        return detail::all_of(group.together, [&](const vertex_topology& each) {
-            return !each.required ||
-                   !is_below(group.spec.tree, record.role.value(), each.vertex.value()) ||
-                   cluster_->topologies()[each.within].shared_levels(one.node, node) >
-                       *each.required;
+        return detail::all_of(group.together, [&](const vertex_topology& constraint) {
+            return !constraint.required ||
+                   !is_below(group.spec.tree, record.role.value(), constraint.vertex.value()) ||
+                   cluster_->topologies()[constraint.within].shared_levels(moved.node, node) >
+                       *constraint.required;
         });
     }
 

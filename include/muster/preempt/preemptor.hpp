@@ -28,61 +28,62 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// How a gang is tried.
+/// The options of one attempt to start a gang.
 template<std::size_t Width>
 struct preempt_request {
-    /// The fair shares of all queues, for rules that look at them.
+    /// The fair shares of all queues, for rules that use them.
     const detail::sequence<resources<Width>>* due = nullptr;
-    /// It has its minima, and gets one member more, or not.
+    /// The gang has its minima and gets one more member, or none.
     bool one_more = false;
-    /// `short_of` will not be read.
+    /// The caller will not read `short_of`.
     bool brief = false;
-    /// What the minima of the gang ask for, if that is known and no matter of choice.
+    /// What the minima of the gang request, if that is known and the gang has no choice of members.
     const resources<Width>* amount = nullptr;
 };
 
-/// Starts gangs that wait for room in the room of other pods: of leaving pods, and of pods that a
-/// rule allows to evict. Keeps its scratch from one gang to the next.
+/// Starts gangs that wait for room by preemption: in the room of terminating pods, and of pods that
+/// a rule allows to evict. Scratch memory is reused.
 template<class Traits>
 class preemptor {
 public:
     static constexpr std::size_t width = Traits::width;
 
-    /// True if the gang starts: `into`, which was empty, then has the pods that go and the
-    /// placements, to be kept by `commit_nominated`. Otherwise `into` is empty again. Takes from
-    /// `steps`.
+    /// Returns true if the gang starts. `into`, which must be empty, then has the evicted pods and
+    /// the placements, to be committed with `commit_nominated`. Otherwise `into` is empty again.
+    /// Takes its steps from `steps`.
     template<victim_rule Rule>
-    [[nodiscard]] bool start(const cluster_state<Traits>& cluster, gang_index by, const Rule& rule,
-                             std::int64_t now, plan<width>& into, node_finder<Traits>& finder,
-                             placer<Traits>& placing, admission<Traits>& deciding,
-                             eviction_candidates<Traits>& among, std::int64_t& steps,
-                             const preempt_request<width>& asked) {
+    [[nodiscard]] bool start(const cluster_state<Traits>& cluster, gang_index starting,
+                             const Rule& rule, std::int64_t now, plan<width>& into,
+                             node_finder<Traits>& finder, placer<Traits>& placing,
+                             admission<Traits>& deciding, eviction_candidates<Traits>& among,
+                             std::int64_t& steps, const preempt_request<width>& asked) {
         due_ = asked.due;
         short_of_.reset();
         next_change_.reset();
         undecided_ = false;
         among.look(cluster);
-        among.begin_for(by);
-        // What a rule of time spares now it may admit later, and a sum does not say when.
+        among.begin_for(starting);
+        // A time-dependent rule may admit more later, and the sums do not say when, so they are not
+        // used for it.
         const bool by_sums = asked.brief && !Rule::none && ignores_time(rule);
         if (by_sums && asked.amount && !among.may_suffice(rule, now, *asked.amount))
             return false;
-        if (!(asked.one_more ? deciding.prepare_one_more(cluster, by)
-                             : deciding.prepare(cluster, by)))
+        if (!(asked.one_more ? deciding.prepare_one_more(cluster, starting)
+                             : deciding.prepare(cluster, starting)))
             return false;
         if (by_sums && !asked.amount && !may_suffice(rule, now, deciding, among))
             return false;
         const bool any = !by_sums || among.any_admitted(rule, now);
         into.assume_released(cluster.population().anybody_comes());
-        if (into.assumes_released() && may_fit(cluster, by, finder, deciding) &&
+        if (into.assumes_released() && may_fit(cluster, starting, finder, deciding) &&
             deciding.try_minima(cluster, into, finder, placing, steps) == answer::admitted)
             return true;
         const savepoint ahead = into.mark();
         bool starts = false;
-        if (!Rule::none && any && may_help(cluster, by, rule, now, deciding, among)) {
+        if (!Rule::none && any && may_help(cluster, starting, rule, now, deciding, among)) {
             --steps;
-            starts = choose(cluster, by, rule, now, into, finder, placing, deciding, among, steps,
-                            asked.brief);
+            starts = choose(cluster, starting, rule, now, into, finder, placing, deciding, among,
+                            steps, asked.brief);
         }
         into.rollback(starts ? ahead : savepoint{});
         if (!starts)
@@ -95,19 +96,19 @@ public:
         return starts;
     }
 
-    /// Of the gang asked about last: what all evictions together would leave it short of, when that
-    /// is known.
+    /// For the last gang: what all permitted evictions together leave it short of, if that is
+    /// known.
     [[nodiscard]] const std::optional<eviction_shortage>& short_of() const noexcept {
         return short_of_;
     }
-    /// The steps ended, or it was not looked for in every way.
+    /// Returns true if the steps ran out, or the search was not exhaustive.
     [[nodiscard]] bool undecided() const noexcept { return undecided_; }
-    /// When a rule that depends on time may admit more of the gangs that were considered.
+    /// The next time at which a time-dependent rule may admit more for the gangs that were tried.
     [[nodiscard]] std::optional<std::int64_t> next_change() const noexcept { return next_change_; }
 
 private:
-    /// False if sums show that there is too little room even without the leaving pods and all pods
-    /// of the gangs that the rule admits.
+    /// Returns false if sums show that there is too little room even without the terminating pods
+    /// and all pods of the gangs that the rule admits.
     template<victim_rule Rule>
     [[nodiscard]] static bool may_suffice(const Rule& rule, std::int64_t now,
                                           const admission<Traits>& deciding,
@@ -118,12 +119,12 @@ private:
                among.may_suffice(rule, now, amount);
     }
 
-    /// False if a count shows that the gang does not fit with the present plan.
-    [[nodiscard]] static bool may_fit(const cluster_state<Traits>& cluster, gang_index by,
+    /// Returns false if a count shows that the gang does not fit with the present plan.
+    [[nodiscard]] static bool may_fit(const cluster_state<Traits>& cluster, gang_index starting,
                                       node_finder<Traits>& finder,
                                       const admission<Traits>& deciding) {
         const auto& members = deciding.members();
-        const auto only = counted_class(cluster, by, members, deciding.needs());
+        const auto only = counted_class(cluster, starting, members, deciding.needs());
         resources<width> amount;
         if (!only || !need_of(members, deciding.needs(), amount))
             return true;
@@ -134,10 +135,10 @@ private:
                need;
     }
 
-    /// False, with the kind that is short, when what is free and what may be taken is too little
-    /// in sum. O(queues × width).
+    /// Returns false and sets `short_of_` if the free amounts plus what may be evicted are too
+    /// little in sum. O(queues × width).
     template<victim_rule Rule>
-    [[nodiscard]] bool may_help(const cluster_state<Traits>& cluster, gang_index by,
+    [[nodiscard]] bool may_help(const cluster_state<Traits>& cluster, gang_index starting,
                                 const Rule& rule, std::int64_t now,
                                 const admission<Traits>& deciding,
                                 eviction_candidates<Traits>& among) {
@@ -146,14 +147,14 @@ private:
         resources<width> amount;
         if (!need_of(members, needs, amount))
             return false;
-        reclaim_.begin(cluster, cluster[by].queue, amount, due_);
+        reclaim_.begin(cluster, cluster[starting].queue, amount, due_);
         if (!needs)
             return true;
-        const gang_view& mine = among.by();
+        const gang_view& starting_view = among.by();
         const auto& totals = among.totals_of(cluster);
         std::array<int128, width> there = totals.free;
         for (const auto& [least, own] : totals.queues) {
-            const auto terms = rule(mine, least, now);
+            const auto terms = rule(starting_view, least, now);
             if (!terms)
                 continue;
             resources<width> most = own;
@@ -164,7 +165,7 @@ private:
             for (std::size_t column = 0; column < width; ++column)
                 there[column] += std::min(most[column], own[column]);
         }
-        if (rule(mine, gang_view::least_of(std::nullopt, 0, true), now))
+        if (rule(starting_view, gang_view::least_of(std::nullopt, 0, true), now))
             for (std::size_t column = 0; column < width; ++column)
                 there[column] += std::max<int128>(0, totals.loose[column]);
         for (std::size_t column = 0; column < width; ++column)
@@ -176,14 +177,15 @@ private:
     }
 
     template<victim_rule Rule>
-    [[nodiscard]] bool choose(const cluster_state<Traits>& cluster, gang_index by, const Rule& rule,
-                              std::int64_t now, plan<width>& into, node_finder<Traits>& finder,
-                              placer<Traits>& placing, admission<Traits>& deciding,
-                              eviction_candidates<Traits>& among, std::int64_t& steps, bool brief) {
+    [[nodiscard]] bool choose(const cluster_state<Traits>& cluster, gang_index starting,
+                              const Rule& rule, std::int64_t now, plan<width>& into,
+                              node_finder<Traits>& finder, placer<Traits>& placing,
+                              admission<Traits>& deciding, eviction_candidates<Traits>& among,
+                              std::int64_t& steps, bool brief) {
         using outcome = typename victim_search<Traits>::outcome;
         outcome found = outcome::open;
         const auto& members = deciding.members();
-        const auto only = counted_class(cluster, by, members, deciding.needs());
+        const auto only = counted_class(cluster, starting, members, deciding.needs());
         resources<width> amount;
         if (only && need_of(members, deciding.needs(), amount) &&
             quotas_.begin(cluster, members.queue, amount, among.any_guarantee())) {
@@ -194,12 +196,13 @@ private:
                            finder.room(cluster, shape, nodes, need));
             const bool within = quotas_.fits();
             counted_.mind(quotas_);
-            found = search_.run(cluster, by, rule, now, among, reclaim_, counted_, steps, brief);
+            found =
+                search_.run(cluster, starting, rule, now, among, reclaim_, counted_, steps, brief);
             if (found == outcome::impossible && within)
                 short_of_ = {std::nullopt, need, counted_.most_room()};
         } else {
             tried_fit<Traits> tried(cluster, into, finder, placing, deciding, steps);
-            found = search_.run(cluster, by, rule, now, among, reclaim_, tried, steps, brief);
+            found = search_.run(cluster, starting, rule, now, among, reclaim_, tried, steps, brief);
             if (!tried.sure() && found == outcome::impossible)
                 found = outcome::open;
         }
@@ -210,7 +213,7 @@ private:
 
     victim_search<Traits> search_;
     queue_use<Traits> reclaim_;
-    /// Of all queues, for rules that look at fair shares.
+    /// The fair shares of all queues, for rules that use them.
     const detail::sequence<resources<width>>* due_ = nullptr;
     counted_fit<Traits> counted_;
     quota_tally<Traits> quotas_;

@@ -14,34 +14,35 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// What queues use while victims are chosen for a gang, compared with what they deserve: the view
-/// that all rules of reclaiming share. The meeting queue of the gang's queue and another one is the
-/// lowest queue above both. A kind of which a queue deserves nothing explicitly is not compared.
+/// What queues use while victims are chosen for a starting gang, compared with what they deserve.
+/// All reclaim rules use this view. The meeting queue of the gang's queue and another queue is
+/// their lowest common ancestor. A kind of which a queue deserves nothing explicitly is not
+/// compared.
 template<class Traits>
 class queue_use {
 public:
     static constexpr std::size_t width = Traits::width;
 
-    /// The gang's queue, or a queue above it.
+    /// The gang's queue, or one of its ancestors.
     struct own_queue {
         queue_index queue;
-        /// With the gang it uses no more than it deserves, and no more than its fair share.
+        /// With the gang it uses no more than it deserves, or than its fair share.
         bool within_deserved = false;
         bool within_fair_share = false;
     };
 
-    /// For a gang that asks for `amount` in the queue `by`. `due` has the fair shares of all
-    /// queues, if the rule needs them.
-    void begin(const cluster_state<Traits>& cluster, std::optional<queue_index> by,
+    /// Starts with a gang that requests `amount` in the queue `gang_queue`. `due` has the fair
+    /// shares of all queues, if the rule needs them.
+    void begin(const cluster_state<Traits>& cluster, std::optional<queue_index> gang_queue,
                const resources<width>& amount, const detail::sequence<resources<width>>* due) {
         cluster_ = &cluster;
         due_ = due;
         amount_ = amount;
-        by_ = by;
+        by_ = gang_queue;
         used_.clear();
     }
-    /// Reads what the queues use, once after `begin`; all functions below need it.
-    /// O(queues × width).
+    /// Reads what the queues use, once after `begin`. All functions below need it. O(queues ×
+    /// width).
     void read() {
         if (!used_.empty())
             return;
@@ -52,7 +53,7 @@ public:
             own_.push_back({*at, fits(*at, false), fits(*at, true)});
     }
 
-    /// The pod goes; undone by `put_back`. O(depth × width).
+    /// Counts the pod as evicted; `put_back` undoes this. O(depth × width).
     void take(pod_index pod) noexcept { shift(pod, -1); }
     void put_back(pod_index pod) noexcept { shift(pod, 1); }
 
@@ -68,18 +69,19 @@ public:
     [[nodiscard]] const detail::sequence<resources<width>>* fair_shares() const noexcept {
         return due_;
     }
-    /// The gang's queue and those above it, from the lowest; empty for a gang without a queue.
+    /// The gang's queue and its ancestors, the lowest first; empty for a gang without a queue.
     [[nodiscard]] const detail::sequence<own_queue>& own() const noexcept { return own_; }
 
-    /// The queue is the meeting queue of the gang's queue and some other one, or above it.
+    /// Returns true if the queue is the gang's queue or one of its ancestors, so that it can be a
+    /// meeting queue.
     [[nodiscard]] bool is_above_gang(queue_index queue) const {
-        for (const own_queue& each : own_)
-            if (each.queue == queue)
+        for (const own_queue& own_entry : own_)
+            if (own_entry.queue == queue)
                 return true;
         return false;
     }
-    /// Calls `use(queue)` for the queue and those above it, below the meeting queue, until it
-    /// returns false.
+    /// Calls `use(queue)` for the queue and its ancestors below the meeting queue, until it returns
+    /// false.
     template<class Use>
     void each_below_meeting(queue_index from, const Use& use) const {
         for (std::optional<queue_index> at = from; at && !is_above_gang(*at);
@@ -87,28 +89,28 @@ public:
             if (!use(*at))
                 return;
     }
-    /// Right below the meeting queue, on the side of `from`.
+    /// Returns the child of the meeting queue on the side of `from`.
     [[nodiscard]] std::optional<queue_index> top_of(queue_index from) const {
         std::optional<queue_index> top;
         each_below_meeting(from, [&](queue_index at) { return top = at, true; });
         return top;
     }
-    /// Right below the meeting queue, on the side of the gang; null if the gang's own queue exceeds
-    /// its fair share, where fair shares are given.
+    /// Returns the child of the meeting queue on the side of the gang. Null if the gang's own queue
+    /// exceeds its fair share, in case fair shares are given.
     [[nodiscard]] const own_queue* own_top(queue_index other) const {
         if (own_.empty() || (due_ && !own_.front().within_fair_share))
             return nullptr;
         const own_queue* top = nullptr;
-        for (const own_queue& each : own_) {
-            if (queues().within(other, each.queue))
+        for (const own_queue& own_entry : own_) {
+            if (queues().within(other, own_entry.queue))
                 break;
-            top = &each;
+            top = &own_entry;
         }
         return top;
     }
 
-    /// What the queue keeps of the kind; nothing if the kind is not compared. With `fair`, the fair
-    /// share if that is more.
+    /// Returns what the queue keeps of the kind: what it deserves or, with `fair`, its fair share
+    /// if that is more. Nothing if the kind is not compared.
     [[nodiscard]] std::optional<std::int64_t> kept(queue_index queue, kind_id kind,
                                                    bool fair) const {
         const auto least = deserved(queue)[kind];
@@ -116,7 +118,7 @@ public:
             return least;
         return std::max(*least, (*due_)[queue.value()][kind]);
     }
-    /// Before `last` went, the queue used more of some kind than it keeps.
+    /// Returns true if the queue used more of some kind than it keeps before `last` was evicted.
     [[nodiscard]] bool was_above(queue_index queue, const resources<width>& last, bool fair) const {
         for (std::size_t column = 0; column < width; ++column)
             if (const auto keeps = kept(queue, kind_id{column}, fair);
@@ -128,8 +130,8 @@ public:
 private:
     [[nodiscard]] const auto& queues() const noexcept { return cluster_->accounts().queues(); }
 
-    void shift(pod_index pod, std::int64_t by) noexcept {
-        const resources<width> amount = cluster_->request(pod) * by;
+    void shift(pod_index pod, std::int64_t sign) noexcept {
+        const resources<width> amount = cluster_->request(pod) * sign;
         for (auto at = (*cluster_)[(*cluster_)[pod].gang].queue; at; at = queues().parent(*at))
             used_[at->value()] += amount;
     }
@@ -150,7 +152,7 @@ private:
     const detail::sequence<resources<width>>* due_ = nullptr;
     std::optional<queue_index> by_;
     resources<width> amount_;
-    /// Per queue, without the pods that were taken.
+    /// Per queue: what it uses without the evicted pods.
     detail::sequence<resources<width>> used_;
     detail::sequence<own_queue> own_;
 };

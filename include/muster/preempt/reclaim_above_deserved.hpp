@@ -12,19 +12,20 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// The gang's queues below the meeting queue stay within what they deserve.
+/// Returns true if the gang's queues below the meeting queue stay within what they deserve.
 template<class Traits>
 [[nodiscard]] bool own_stays_within(const queue_use<Traits>& use, queue_index other) {
-    for (const auto& each : use.own()) {
-        if (use.cluster().accounts().queues().within(other, each.queue))
+    for (const auto& own_entry : use.own()) {
+        if (use.cluster().accounts().queues().within(other, own_entry.queue))
             return true;
-        if (!each.within_deserved)
+        if (!own_entry.within_deserved)
             return false;
     }
     return true;
 }
 
-/// `reclaim_rule::above_deserved`, after `gone` went from the queue. O(depth² + depth × width).
+/// Checks `reclaim_rule::above_deserved` after `gone` was evicted from the queue. O(depth² + depth
+/// × width).
 template<class Traits>
 [[nodiscard]] bool reclaims_above_deserved(const queue_use<Traits>& use, queue_index from,
                                            const resources<Traits::width>& gone) {
@@ -46,7 +47,8 @@ template<class Traits>
     return admitted;
 }
 
-/// The most that the rule lets go from the queue and those below it. O(depth² + depth × width).
+/// Returns the most that the rule allows to evict from the queue and its descendants. O(depth² +
+/// depth × width).
 template<class Traits>
 [[nodiscard]] resources<Traits::width> most_above_deserved(const queue_use<Traits>& use,
                                                            queue_index from) {

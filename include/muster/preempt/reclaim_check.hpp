@@ -15,12 +15,13 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// The rule looks at the last unit that goes from a queue, not at each pod.
+/// Returns true if the rule checks the last unit that is evicted from a queue, and not each pod.
 [[nodiscard]] constexpr bool checks_last_unit(reclaim_rule rule) noexcept {
     return rule != reclaim_rule::none && rule != reclaim_rule::above_deserved;
 }
 
-/// The terms let `last` go from the queue as the last unit. O(depth² + depth × width).
+/// Returns true if the terms allow to evict `last` from the queue as the last unit. O(depth² +
+/// depth × width).
 template<class Traits>
 [[nodiscard]] bool may_reclaim(const queue_use<Traits>& use, queue_index from,
                                const resources<Traits::width>& last, const victim_terms& terms) {
@@ -41,13 +42,15 @@ template<class Traits>
     return true;
 }
 
-/// The most that may be reclaimed from the queue and those below it. O(depth² + depth × width).
+/// Returns the most that may be reclaimed from the queue and its descendants. O(depth² + depth ×
+/// width).
 template<class Traits>
 [[nodiscard]] resources<Traits::width> most_reclaimed(const queue_use<Traits>& use,
                                                       queue_index from, reclaim_rule rule) {
     if (!checks_last_unit(rule))
         return most_above_deserved(use, from);
-    // What others give back may let the gang's own queues stay within their shares later.
+    // Reclaiming from other queues may later bring the gang's own queues within their shares, so
+    // all of the use counts.
     return use.is_above_gang(from) ? resources<Traits::width>{} : use.used(from);
 }
 

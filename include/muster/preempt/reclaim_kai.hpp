@@ -12,8 +12,9 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// Of no kind that is asked for or goes does the gang's queue exceed its fair share and get as
-/// large a part of it as the other queue keeps of its own. O(width).
+/// Returns false if, for a kind that the gang requests or that is evicted, the gang's queue would
+/// exceed its fair share and use as large a part of its fair share as the other queue does of its
+/// own. O(width).
 template<class Traits>
 [[nodiscard]] bool keeps_smaller_part(const queue_use<Traits>& use, queue_index own,
                                       queue_index other, const resources<Traits::width>& last) {
@@ -33,7 +34,7 @@ template<class Traits>
     return true;
 }
 
-/// `reclaim_rule::kai` and, with `fair`, `reclaim_rule::kai_fair_share`. O(depth² + width).
+/// Checks `reclaim_rule::kai` or, with `fair`, `reclaim_rule::kai_fair_share`. O(depth² + width).
 template<class Traits>
 [[nodiscard]] bool kai_reclaims(const queue_use<Traits>& use, queue_index from,
                                 const resources<Traits::width>& last, bool fair) {

@@ -11,8 +11,8 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// After `gone` went, the victim's queues below the meeting queue use no less than they deserve of
-/// any kind that went. O(depth² + depth × width).
+/// Returns true if, after `gone` was evicted, the victim's queues below the meeting queue still use
+/// at least what they deserve of each evicted kind. O(depth² + depth × width).
 template<class Traits>
 [[nodiscard]] bool keep_deserved(const queue_use<Traits>& use, queue_index from,
                                  const resources<Traits::width>& gone) {
@@ -26,8 +26,8 @@ template<class Traits>
     return kept;
 }
 
-/// `reclaim_rule::kueue` and, with `may_borrow`, `reclaim_rule::kueue_borrowing`.
-/// O(depth² + depth × width).
+/// Checks `reclaim_rule::kueue` or, with `may_borrow`, `reclaim_rule::kueue_borrowing`. O(depth² +
+/// depth × width).
 template<class Traits>
 [[nodiscard]] bool kueue_reclaims(const queue_use<Traits>& use, queue_index from,
                                   const resources<Traits::width>& last, bool may_borrow) {

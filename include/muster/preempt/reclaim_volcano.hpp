@@ -13,8 +13,9 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// Before `last` went, the queue used more of some kind than it deserves, and so of every kind of
-/// which `last` takes and the queue deserves any, but for the number of pods. O(width).
+/// Returns true if, before `last` was evicted, the queue used more of some kind than it deserves,
+/// and more of every kind that `last` has and of which the queue deserves any. The number of pods
+/// is exempt from the latter. O(width).
 template<class Traits>
 [[nodiscard]] bool was_above_in_all(const queue_use<Traits>& use, queue_index queue,
                                     const resources<Traits::width>& last) {
@@ -30,7 +31,7 @@ template<class Traits>
     }
     return any;
 }
-/// The queue deserves some of a kind that the gang asks for. O(width).
+/// Returns true if the queue deserves some of a kind that the gang requests. O(width).
 template<class Traits>
 [[nodiscard]] bool deserves_some(const queue_use<Traits>& use, queue_index queue) {
     for (std::size_t column = 0; column < Traits::width; ++column)
@@ -40,7 +41,8 @@ template<class Traits>
             return true;
     return false;
 }
-/// With the gang the queue uses no more than it deserves of some kind that the gang asks for.
+/// Returns true if, with the gang, the queue uses no more than it deserves of some kind that the
+/// gang requests. O(width).
 template<class Traits>
 [[nodiscard]] bool within_some(const queue_use<Traits>& use, queue_index queue) {
     for (std::size_t column = 0; column < Traits::width; ++column)
@@ -51,11 +53,12 @@ template<class Traits>
     return false;
 }
 
-/// `reclaim_rule::volcano`. Of the `levels` above the two queues one on the gang's side may stay
-/// within what it deserves instead of the gang's queue, and those on the other side give no more
-/// than the victim's queue does. If one of these levels is above both queues, and neither queue
-/// deserves any kind that the gang asks for, nothing is reclaimed. The uppermost queue is left out.
-/// O(depth² + depth × width).
+/// Checks `reclaim_rule::volcano`. `levels` levels of ancestors count on both sides. On the gang's
+/// side, one of them may stay within what it deserves instead of the gang's queue. On the other
+/// side, each must be above what it deserves, as the victim's queue must, unless it is above the
+/// gang's queue too. If one of the levels is above both queues, and neither queue deserves any kind
+/// that the gang requests, nothing is reclaimed. The root queue does not count. O(depth² + depth ×
+/// width).
 template<class Traits>
 [[nodiscard]] bool volcano_reclaims(const queue_use<Traits>& use, queue_index from,
                                     const resources<Traits::width>& last, std::int64_t levels) {

@@ -19,29 +19,30 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Pods that make room together when they leave their node: for one member more than without them,
-/// or for several.
+/// Pods on one node that make room together when they leave: for one more member than before, or
+/// for several.
 struct room_group {
     node_index node;
-    /// By their places among the pods that may move.
+    /// Their numbers in `movable_pods`.
     detail::sequence<std::size_t> pods;
-    /// How many groups of that node must have gone before.
+    /// How many groups of the node must have left before.
     std::size_t after = 0;
-    /// The most that a group of the node takes up to this one, and the highest priorities it hits.
+    /// The largest number of pods in a group of the node up to this one, and the highest levels of
+    /// their pods. `rank` is the highest number of a pod in these groups.
     std::size_t cost = 0;
     std::int64_t queue_level = 0;
     std::int64_t gang_level = 0;
     std::size_t rank = 0;
 };
 
-/// Which pods must leave a node so that it takes more pods of one query.
+/// Groups the pods that must leave a node so that it can take more pods of one query.
 template<class Traits>
 class room_groups {
 public:
     static constexpr std::size_t width = Traits::width;
 
-    /// Where room is made for up to `missing` more: first where that takes the fewest pods, then
-    /// where it hits the lowest level, then the least valuable. O(pods · log pods + pods on a node
+    /// Finds groups that make room for up to `missing` more pods. They are ordered by the number of
+    /// pods, then by level, then by value, the least first. O(pods · log pods + pods on a node
     /// squared).
     void begin(const cluster_state<Traits>& cluster, const movable_pods<Traits>& pods,
                const node_query<width>& query, std::int64_t missing) {
@@ -78,18 +79,19 @@ public:
 
     [[nodiscard]] const detail::sequence<room_group>& all() const noexcept { return groups_; }
 
-    /// No fewer pods than that make room for `missing` more.
+    /// Returns a lower bound on the number of pods that must leave to make room for `missing` more.
     [[nodiscard]] std::size_t at_least(std::int64_t missing) {
-        // Cheapest first, by pods for each member: no node does better than its best rate.
+        // The rates with the fewest pods per member come first. No node can be better than its best
+        // rate.
         detail::sort_short(rates_, [](const rate& lhs, const rate& rhs) {
             return lhs.pods * rhs.members < rhs.pods * lhs.members;
         });
         std::int64_t sum = 0;
-        // In parts of a pod that are never too many.
+        // Fractions of a pod, rounded down, so that the sum stays a lower bound.
         constexpr std::int64_t parts = 1 << 20;
-        for (const rate& each : rates_) {
-            const std::int64_t members = std::min(missing, each.most);
-            sum += members * (each.pods * parts / each.members);
+        for (const rate& node_rate : rates_) {
+            const std::int64_t members = std::min(missing, node_rate.most);
+            sum += members * (node_rate.pods * parts / node_rate.members);
             missing -= members;
             if (missing == 0)
                 break;
@@ -109,7 +111,7 @@ private:
         return cluster_->request(pods_->all()[at].pod);
     }
 
-    /// What is missing for so many members.
+    /// Returns what is missing for this many members.
     [[nodiscard]] amounts deficit(const amounts& free, std::int64_t members) const {
         amounts out;
         for (std::size_t column = 0; column < width; ++column)
@@ -124,9 +126,10 @@ private:
             found |= deficit[column] > 0;
         return found;
     }
-    void lessen(amounts& deficit, std::size_t by) const {
+    void lessen(amounts& deficit, std::size_t leaving) const {
         for (std::size_t column = 0; column < width; ++column)
-            deficit[column] = saturate(static_cast<int128>(deficit[column]) - request(by)[column]);
+            deficit[column] =
+                saturate(static_cast<int128>(deficit[column]) - request(leaving)[column]);
     }
     [[nodiscard]] bool covers(std::size_t at, const amounts& deficit) const {
         for (std::size_t column = 0; column < width; ++column)
@@ -134,7 +137,7 @@ private:
                 return false;
         return true;
     }
-    /// How much of what is missing the pod gives, in 1,024ths of each kind.
+    /// Returns how much of the deficit the pod covers, in 1,024ths, summed over the kinds.
     [[nodiscard]] std::int64_t part(std::size_t at, const amounts& deficit) const {
         std::int64_t sum = 0;
         for (std::size_t column = 0; column < width; ++column)
@@ -145,7 +148,8 @@ private:
         return sum;
     }
 
-    /// The fewest pods for each number of members, as no kind alone allows fewer.
+    /// Records a lower bound on the pods per member of the node: the fewest pods for each number of
+    /// members that every single kind allows.
     void bound(node_index node, std::int64_t missing) {
         const amounts& free = cluster_->accounts().free(node);
         const std::int64_t room = fit_count(*query_.request, free, missing);
@@ -196,12 +200,12 @@ private:
             drop_needless(next.pods, deficit(free, room + 1));
             next.cost = std::max(next.cost, next.pods.size());
             for (const std::size_t at : next.pods) {
-                const movable_pod& one = pods_->all()[at];
+                const movable_pod& leaving = pods_->all()[at];
                 const bool first = next.after == 0 && at == next.pods.front();
                 next.queue_level =
-                    first ? one.queue_level : std::max(next.queue_level, one.queue_level);
+                    first ? leaving.queue_level : std::max(next.queue_level, leaving.queue_level);
                 next.gang_level =
-                    first ? one.gang_level : std::max(next.gang_level, one.gang_level);
+                    first ? leaving.gang_level : std::max(next.gang_level, leaving.gang_level);
                 next.rank = std::max(next.rank, at);
                 for (std::size_t column = 0; column < width; ++column)
                     free[column] += request(at)[column];
@@ -214,8 +218,8 @@ private:
         }
     }
 
-    /// The smallest of those that alone are enough, else the one that gives most; then the least
-    /// valuable.
+    /// Picks the smallest of the pods that suffice alone; if none does, the pod that covers most.
+    /// Ties go to the least valuable pod.
     void pick(detail::sequence<std::size_t>& into, amounts& short_of) {
         auto best = left_.begin();
         bool enough = covers(*best, short_of);
@@ -255,7 +259,7 @@ private:
     detail::sequence<room_group> groups_;
     detail::sequence<rate> rates_;
     detail::sequence<std::size_t> order_;
-    /// Of the node that is looked at: its pods, and what they ask for, kind by kind.
+    /// For the current node: its pods that are left, and their requests, kind by kind.
     detail::sequence<std::size_t> left_;
     std::array<detail::sequence<std::int64_t>, width> sizes_;
 };

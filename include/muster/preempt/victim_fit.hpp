@@ -23,7 +23,7 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// The plan evicts a pod that is on a node. O(width + claims).
+/// Evicts a pod from its node in the plan. O(width + claims).
 template<class Traits>
 void vacate_pod(const cluster_state<Traits>& cluster, pod_index pod, plan<Traits::width>& in) {
     const auto& record = cluster[pod];
@@ -31,7 +31,7 @@ void vacate_pod(const cluster_state<Traits>& cluster, pod_index pod, plan<Traits
               cluster[record.gang].charged_to());
 }
 
-/// A pod that may be taken: of which victim, which of its pods.
+/// A pod that may be evicted: pod number `at` of the victim with number `of`.
 struct victim_pod {
     pod_index pod;
     std::int64_t queue_level = 0;
@@ -39,21 +39,21 @@ struct victim_pod {
     std::size_t rank = 0;
     std::size_t of = 0;
     std::size_t at = 0;
-    /// Of those that make room together.
+    /// The last one of the pods that make room together.
     bool last = false;
 };
 
-// Two ways to tell whether a gang fits once certain pods are gone. Pods are taken and put back in
-// any order.
+// There are two ways to decide whether a gang fits once certain pods are gone. Pods are taken and
+// put back in any order.
 
-/// For gangs that are short of room for one class of members: the room is counted, and a pod more
-/// or less changes the count of its node alone.
+/// For gangs that are short of room for one class of members only: counts the room. Taking a pod or
+/// putting it back changes only the count of its node.
 template<class Traits>
 class counted_fit {
 public:
     static constexpr std::size_t width = Traits::width;
 
-    /// `room` is there for pods of the query now, and `need` is needed.
+    /// There is room for `room` pods of the query now, and `need` are needed.
     void begin(const cluster_state<Traits>& cluster, const node_query<width>& query,
                std::int64_t need, std::int64_t room) {
         cluster_ = &cluster;
@@ -65,9 +65,9 @@ public:
         ++round_;
     }
 
-    /// False if there is too little room, or the quotas leave too little, even once all members of
-    /// these gangs are gone. Takes the number of members from `steps` then. Precondition: no pod is
-    /// taken. O(members × depth × width).
+    /// Returns false if there is too little room, or the quotas leave too little, even once all
+    /// members of these gangs are gone. In that case takes the number of members from `steps`.
+    /// Precondition: no pod is taken. O(members × depth × width).
     [[nodiscard]] bool may_suffice(const victim_list<Traits>& gangs, std::int64_t& steps) {
         std::int64_t members = 0;
         without_ = quotas_;
@@ -95,7 +95,7 @@ public:
         return false;
     }
 
-    /// The ceilings of these quotas must admit the gang as well.
+    /// Also requires that the ceilings of these quotas admit the gang.
     void mind(const quota_tally<Traits>& quotas) { quotas_ = quotas; }
 
     void take(pod_index pod) {
@@ -107,12 +107,15 @@ public:
         quotas_.put_back(pod);
     }
     [[nodiscard]] bool fits() const noexcept { return room_ >= need_ && quotas_.fits(); }
-    /// Puts pods one behind the other that make room together: node by node as many as one member
-    /// more needs, first where that hits the lowest level, then where it takes the fewest, then the
-    /// least valuable. Pods that make no room are left out. O(pods · log pods).
+    /// Orders the pods so that those that make room together are adjacent: node by node, as many as
+    /// one more member needs. These groups are ordered by the highest level that they have, then by
+    /// the number of pods, then by value, the least first. Removes pods that make no room. O(pods ·
+    /// log pods).
     void by_nodes(detail::sequence<victim_pod>& pods) {
         const auto& labels = cluster_->node_labels();
-        const auto label = [&](const victim_pod& of) { return labels[*(*cluster_)[of.pod].node]; };
+        const auto label = [&](const victim_pod& listed) {
+            return labels[*(*cluster_)[listed.pod].node];
+        };
         detail::sort_short(pods, [&](const victim_pod& lhs, const victim_pod& rhs) {
             return std::tuple(label(lhs), lhs.rank, lhs.at) <
                    std::tuple(label(rhs), rhs.rank, rhs.at);
@@ -154,19 +157,19 @@ public:
         }
         detail::stable_sort(groups, {}, &group::key);
         detail::sequence<victim_pod> ordered;
-        for (const group& each : groups) {
-            ordered.insert(ordered.end(), pods.begin() + static_cast<std::ptrdiff_t>(each.first),
-                           pods.begin() + static_cast<std::ptrdiff_t>(each.first + each.count));
+        for (const group& ready : groups) {
+            ordered.insert(ordered.end(), pods.begin() + static_cast<std::ptrdiff_t>(ready.first),
+                           pods.begin() + static_cast<std::ptrdiff_t>(ready.first + ready.count));
             ordered.back().last = true;
         }
         pods = std::move(ordered);
     }
 
-    /// The most that there was.
+    /// The most room that there was since `begin`.
     [[nodiscard]] std::int64_t most_room() const noexcept { return most_room_; }
-    /// Tells at once: it need not be asked sparingly.
+    /// `fits` is cheap: it may be called after every pod.
     static constexpr bool cheap = true;
-    /// A pod that goes only makes room.
+    /// Evicting a pod never makes the gang fit worse.
     [[nodiscard]] static constexpr bool monotone() noexcept { return true; }
     [[nodiscard]] static constexpr bool is_wanted(pod_index) noexcept { return false; }
 
@@ -174,7 +177,8 @@ private:
     struct node_room {
         std::uint64_t round = 0;
         bool counts = false;
-        /// Pods of the query that fit what is free, at most as many as are needed.
+        /// The number of pods of the query that fit the free amounts, at most as many as are
+        /// needed.
         std::int64_t room = 0;
         resources<width> free;
     };
@@ -184,13 +188,13 @@ private:
         at = {round_, eligible(query_, node), 0, cluster_->accounts().free(node)};
         at.room = at.counts ? fit_count(*query_.request, at.free, need_) : 0;
     }
-    void shift(pod_index pod, std::int64_t by) {
+    void shift(pod_index pod, std::int64_t sign) {
         const auto& record = (*cluster_)[pod];
         const node_index node = *record.node;
         node_room& at = nodes_[node.value()];
         if (at.round != round_)
             see(node);
-        at.free += cluster_->request(pod) * by;
+        at.free += cluster_->request(pod) * sign;
         if (at.counts) {
             room_ -= at.room;
             at.room = fit_count(*query_.request, at.free, need_);
@@ -213,7 +217,7 @@ private:
     detail::sequence<node_index> touched_;
 };
 
-/// For all gangs: they are placed, and that is undone again.
+/// For all gangs: places the gang in the plan and undoes that.
 template<class Traits>
 class tried_fit {
 public:
@@ -232,20 +236,21 @@ public:
           with_pod_affinity_(detail::affinity_effect_on(cluster, deciding.members()) ==
                              detail::affinity_effect::required) {}
 
-    /// False if the gang may lose by a pod that goes: a pod to which its members have affinity, or
-    /// one that counts where they must spread.
+    /// Returns false if evicting a pod can make the gang fit worse: a pod to which its members have
+    /// affinity, or one that counts for a spread term.
     [[nodiscard]] bool monotone() const noexcept { return !with_pod_affinity_; }
-    /// Some member has affinity to that pod.
+    /// Returns true if a member has required affinity to the pod.
     [[nodiscard]] bool is_wanted(pod_index pod) const {
         if (!with_pod_affinity_)
             return false;
         const pod_population& population = cluster_->population();
         const auto& record = (*cluster_)[pod];
-        const auto who = population.identity_of(record.labels, (*cluster_)[record.gang].tenant);
-        return detail::any_of(deciding_->members().classes, [&](const auto& each) {
-            const known_terms* terms = population.terms(each.where);
+        const auto identity =
+            population.identity_of(record.labels, (*cluster_)[record.gang].tenant);
+        return detail::any_of(deciding_->members().classes, [&](const auto& member_shape) {
+            const known_terms* terms = population.terms(member_shape.where);
             return terms && detail::any_of(terms->affinity, [&](const known_term& term) {
-                       return population.matches(term.pods, who);
+                       return population.matches(term.pods, identity);
                    });
         });
     }
@@ -266,9 +271,9 @@ public:
     [[nodiscard]] bool fits() {
         if (rebuild_) {
             into_->rollback(start_);
-            for (one& each : gone_) {
-                each.before = into_->mark();
-                vacate(each.pod);
+            for (one& removed : gone_) {
+                removed.before = into_->mark();
+                vacate(removed.pod);
             }
             rebuild_ = false;
         }
@@ -278,7 +283,7 @@ public:
         sure_ = sure_ && (found == answer::admitted || found == answer::waiting);
         return found == answer::admitted;
     }
-    /// No answer was left open.
+    /// Returns true if every answer so far was definite.
     [[nodiscard]] bool sure() const noexcept { return sure_; }
 
 private:
@@ -296,10 +301,10 @@ private:
     admission<Traits>* deciding_;
     std::int64_t* steps_;
     savepoint start_;
-    /// Terms between pods may keep the gang's members off nodes.
+    /// Required pod terms may exclude the gang's members from nodes.
     bool with_pod_affinity_ = false;
     detail::sequence<one> gone_;
-    /// The plan does not show what was put back since.
+    /// The plan must be rebuilt: a pod other than the last taken one was put back.
     bool rebuild_ = false;
     bool sure_ = true;
 };

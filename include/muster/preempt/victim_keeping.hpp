@@ -48,11 +48,11 @@ protected:
     void keep_more(Fit& fit, bool spare_wanted) {
         level highest = lowest;
         bool breaks = false;
-        for (const victim& each : victims_) {
-            if (each.count > 0)
-                highest = {std::max(highest.first, each.terms.queue_level),
-                           std::max(highest.second, each.terms.gang_level)};
-            breaks = breaks || (each.broken() && each.as_a_whole);
+        for (const victim& gang : victims_) {
+            if (gang.count > 0)
+                highest = {std::max(highest.first, gang.terms.queue_level),
+                           std::max(highest.second, gang.terms.gang_level)};
+            breaks = breaks || (gang.broken() && gang.as_a_whole);
         }
         if (!breaks)
             return;
@@ -60,13 +60,13 @@ protected:
         bool contested = false;
         bool broken = false;
         for (std::size_t which = 0; which < victims_.size(); ++which) {
-            const victim& each = victims_[which];
-            if (!each.any_spare || each.terms.queue_level > highest.first ||
-                each.terms.gang_level > highest.second || (spare_wanted && any_wanted(each, fit)))
+            const victim& gang = victims_[which];
+            if (!gang.any_spare || gang.terms.queue_level > highest.first ||
+                gang.terms.gang_level > highest.second || (spare_wanted && any_wanted(gang, fit)))
                 continue;
             limited_.push_back(which);
-            contested = contested || each.contested;
-            broken = broken || (each.contested && each.broken());
+            contested = contested || gang.contested;
+            broken = broken || (gang.contested && gang.broken());
         }
         if (!contested)
             return;
@@ -94,9 +94,9 @@ protected:
         return rearrange(fit, [&] {
             candidates_.clear();
             for (std::size_t which = 0; which < victims_.size(); ++which) {
-                victim& of = victims_[which];
-                for (std::size_t at = 0; at < of.pods.size(); ++at)
-                    set_taken(of, at, of.as_a_whole || of.spare[at], fit);
+                victim& gang = victims_[which];
+                for (std::size_t at = 0; at < gang.pods.size(); ++at)
+                    set_taken(gang, at, gang.as_a_whole || gang.spare[at], fit);
                 add_candidates(which);
             }
             return fit.fits() && choose(fit, true);
@@ -115,8 +115,8 @@ private:
     };
 
     template<class Fit>
-    [[nodiscard]] static bool any_wanted(const victim& of, const Fit& fit) {
-        return detail::any_of(of.pods, [&](pod_index pod) { return fit.is_wanted(pod); });
+    [[nodiscard]] static bool any_wanted(const victim& gang, const Fit& fit) {
+        return detail::any_of(gang.pods, [&](pod_index pod) { return fit.is_wanted(pod); });
     }
 
     /// Calls `alter` with half of the remaining steps. If it returns false, restores the set of
@@ -124,15 +124,15 @@ private:
     template<class Fit, class Change>
     bool rearrange(Fit& fit, const Change& alter) {
         std::int64_t pods = 0;
-        for (const victim& each : victims_)
-            pods += static_cast<std::int64_t>(each.pods.size());
+        for (const victim& gang : victims_)
+            pods += static_cast<std::int64_t>(gang.pods.size());
         const std::int64_t reserve = *steps_ / 2;
         if (reserve <= 4 * pods)
             return false;
         *steps_ -= reserve;
         before_.clear();
-        for (const victim& each : victims_)
-            before_.insert(before_.end(), each.taken.begin(), each.taken.end());
+        for (const victim& gang : victims_)
+            before_.insert(before_.end(), gang.taken.begin(), gang.taken.end());
         const bool changed = alter();
         if (!changed)
             restore(fit);
@@ -142,18 +142,18 @@ private:
     template<class Fit>
     void restore(Fit& fit) {
         std::size_t first = 0;
-        for (victim& each : victims_) {
-            for (std::size_t at = 0; at < each.pods.size(); ++at)
-                set_taken(each, at, before_[first + at] != 0, fit);
-            first += each.pods.size();
+        for (victim& gang : victims_) {
+            for (std::size_t at = 0; at < gang.pods.size(); ++at)
+                set_taken(gang, at, before_[first + at] != 0, fit);
+            first += gang.pods.size();
         }
     }
     template<class Fit>
-    void set_taken(victim& of, std::size_t at, bool taken, Fit& fit) {
-        if (taken && !of.taken[at])
-            take_pod(of, at, fit);
-        else if (!taken && of.taken[at])
-            put_back_pod(of, at, fit);
+    void set_taken(victim& gang, std::size_t at, bool taken, Fit& fit) {
+        if (taken && !gang.taken[at])
+            take_pod(gang, at, fit);
+        else if (!taken && gang.taken[at])
+            put_back_pod(gang, at, fit);
     }
 
     /// Takes all surplus pods of the gangs in `limited_`, which leaves contested gangs below their
@@ -162,17 +162,17 @@ private:
     void take_surplus(Fit& fit) {
         candidates_.clear();
         for (std::size_t which = 0; which < victims_.size(); ++which) {
-            victim& of = victims_[which];
+            victim& gang = victims_[which];
             const bool limited = std::binary_search(limited_.begin(), limited_.end(), which);
-            for (std::size_t at = 0; at < of.pods.size(); ++at)
-                set_taken(of, at, limited && of.spare[at], fit);
+            for (std::size_t at = 0; at < gang.pods.size(); ++at)
+                set_taken(gang, at, limited && gang.spare[at], fit);
             add_candidates(which);
         }
     }
     void add_candidates(std::size_t which) {
-        const victim& of = victims_[which];
-        for (std::size_t at = 0; at < of.pods.size(); ++at)
-            if (of.taken[at])
+        const victim& gang = victims_[which];
+        for (std::size_t at = 0; at < gang.pods.size(); ++at)
+            if (gang.taken[at])
                 candidates_.push_back({which, at});
     }
 
@@ -181,8 +181,8 @@ private:
     /// tries two orders; the second one clears the nodes with the fewest candidates.
     template<class Fit>
     [[nodiscard]] bool choose(Fit& fit, bool may_break) {
-        const auto value = [this](const taken_pod& of) {
-            return std::pair(victims_[of.of].rank, of.at);
+        const auto value = [this](const taken_pod& pod) {
+            return std::pair(victims_[pod.of].rank, pod.at);
         };
         detail::sort_short(candidates_, [&](const taken_pod& lhs, const taken_pod& rhs) {
             return value(lhs) > value(rhs);
@@ -191,19 +191,19 @@ private:
             return descend(0, fit, may_break);
         if (keep_in_order(fit, may_break))
             return true;
-        for (const taken_pod& each : candidates_)
-            set_taken(victims_[each.of], each.at, true, fit);
+        for (const taken_pod& pod : candidates_)
+            set_taken(victims_[pod.of], pod.at, true, fit);
         candidates_on_.assign(cluster_->accounts().nodes(), 0);
-        for (const taken_pod& each : candidates_)
-            ++candidates_on_[node_of(each)];
+        for (const taken_pod& pod : candidates_)
+            ++candidates_on_[node_of(pod)];
         detail::sort_short(candidates_, [&](const taken_pod& lhs, const taken_pod& rhs) {
             return std::tuple(victims_[lhs.of].rank, candidates_on_[node_of(lhs)], lhs.at) >
                    std::tuple(victims_[rhs.of].rank, candidates_on_[node_of(rhs)], rhs.at);
         });
         return keep_in_order(fit, may_break);
     }
-    [[nodiscard]] std::size_t node_of(const taken_pod& of) const {
-        return (*cluster_)[victims_[of.of].pods[of.at]].node->value();
+    [[nodiscard]] std::size_t node_of(const taken_pod& pod) const {
+        return (*cluster_)[victims_[pod.of].pods[pod.at]].node->value();
     }
 
     /// Puts candidates back gang by gang: first those that meet the minima, then each one that
@@ -214,32 +214,32 @@ private:
             const std::size_t which = candidates_[first].of;
             while (end < candidates_.size() && candidates_[end].of == which)
                 ++end;
-            victim& of = victims_[which];
+            victim& gang = victims_[which];
             const auto pods = std::span(candidates_).subspan(first, end - first);
             kept_.clear();
-            if (!keeps_minima(of) && !keep_vertex(of, 0, pods, fit) &&
-                !(may_break && of.as_a_whole))
+            if (!keeps_minima(gang) && !keep_vertex(gang, 0, pods, fit) &&
+                !(may_break && gang.as_a_whole))
                 return false;
-            if (of.broken()) {
-                keep_whole(of, pods, fit);
+            if (gang.broken()) {
+                keep_whole(gang, pods, fit);
                 continue;
             }
-            for (const taken_pod& each : pods)
-                if (of.taken[each.at])
-                    static_cast<void>(keep_pod(of, each.at, fit));
+            for (const taken_pod& pod : pods)
+                if (gang.taken[pod.at])
+                    static_cast<void>(keep_pod(gang, pod.at, fit));
         }
         return is_allowed(may_break) && fit.fits();
     }
 
     /// Puts back a gang that was taken whole, if its room is not needed.
     template<class Fit>
-    void keep_whole(victim& of, std::span<const taken_pod> pods, Fit& fit) {
-        for (const taken_pod& each : pods)
-            put_back_pod(of, each.at, fit);
+    void keep_whole(victim& gang, std::span<const taken_pod> pods, Fit& fit) {
+        for (const taken_pod& pod : pods)
+            put_back_pod(gang, pod.at, fit);
         if (*steps_ > 0 && fit.fits())
             return;
-        for (const taken_pod& each : pods)
-            take_pod(of, each.at, fit);
+        for (const taken_pod& pod : pods)
+            take_pod(gang, pod.at, fit);
     }
 
     template<class Fit>
@@ -248,29 +248,29 @@ private:
             return false;
         if (from == candidates_.size())
             return is_allowed(may_break) && (fit.monotone() || fit.fits());
-        victim& of = victims_[candidates_[from].of];
+        victim& gang = victims_[candidates_[from].of];
         const std::size_t at = candidates_[from].at;
-        put_back_pod(of, at, fit);
-        if (can_be_allowed(from + 1, of, may_break) && (!fit.monotone() || fit.fits()) &&
+        put_back_pod(gang, at, fit);
+        if (can_be_allowed(from + 1, gang, may_break) && (!fit.monotone() || fit.fits()) &&
             descend(from + 1, fit, may_break))
             return true;
-        take_pod(of, at, fit);
-        return can_be_allowed(from + 1, of, may_break) && descend(from + 1, fit, may_break);
+        take_pod(gang, at, fit);
+        return can_be_allowed(from + 1, gang, may_break) && descend(from + 1, fit, may_break);
     }
-    /// True if the gang `of` can still meet its minima with the candidates from `from` on, or may
-    /// go as a whole.
-    [[nodiscard]] bool can_be_allowed(std::size_t from, const victim& of, bool may_break) {
-        if (may_break && of.as_a_whole && of.broken())
+    /// True if the gang `owner` can still meet its minima with the candidates from `from` on, or
+    /// may go as a whole.
+    [[nodiscard]] bool can_be_allowed(std::size_t from, const victim& owner, bool may_break) {
+        if (may_break && owner.as_a_whole && owner.broken())
             return true;
-        left_ = of.holding;
-        auto count = static_cast<std::int64_t>(of.count);
-        for (; from < candidates_.size() && &victims_[candidates_[from].of] == &of; ++from) {
-            ++left_[role_of(of, candidates_[from].at)];
+        left_ = owner.holding;
+        auto count = static_cast<std::int64_t>(owner.count);
+        for (; from < candidates_.size() && &victims_[candidates_[from].of] == &owner; ++from) {
+            ++left_[role_of(owner, candidates_[from].at)];
             --count;
         }
         // A gang below its minima may stay as it is.
-        return count == 0 ||
-               (count <= of.most && reaches_minima((*cluster_)[of.gang].spec.tree, left_, status_));
+        return count == 0 || (count <= owner.most &&
+                              reaches_minima((*cluster_)[owner.gang].spec.tree, left_, status_));
     }
     [[nodiscard]] bool is_allowed(bool may_break) const {
         std::size_t broken = 0;
@@ -279,8 +279,8 @@ private:
     }
     /// True if each gang that loses all its members has minima of zero.
     [[nodiscard]] bool breaks_nothing() const {
-        return detail::all_of(victims_, [this](const victim& each) {
-            return !each.broken() || each.count == 0 || keeps_minima(each);
+        return detail::all_of(victims_, [this](const victim& gang) {
+            return !gang.broken() || gang.count == 0 || keeps_minima(gang);
         });
     }
 
@@ -288,10 +288,10 @@ private:
     /// fits. Returns false and puts back none if the minima are not met. Children are tried in
     /// order.
     template<class Fit>
-    [[nodiscard]] bool keep_vertex(victim& of, std::size_t vertex, std::span<const taken_pod> pods,
-                                   Fit& fit) {
-        const gang_tree& tree = (*cluster_)[of.gang].spec.tree;
-        if (evaluate(tree, of.holding, status_).met[vertex])
+    [[nodiscard]] bool keep_vertex(victim& owner, std::size_t vertex,
+                                   std::span<const taken_pod> pods, Fit& fit) {
+        const gang_tree& tree = (*cluster_)[owner.gang].spec.tree;
+        if (evaluate(tree, owner.holding, status_).met[vertex])
             return true;
         const std::size_t mark = kept_.size();
         const auto needed =
@@ -299,22 +299,22 @@ private:
         for (std::size_t child = vertex + 1; child < tree.size(); ++child)
             if (tree[child].parent == vertex && status_.children_met[vertex] < needed &&
                 !status_.met[child]) {
-                static_cast<void>(keep_vertex(of, child, pods, fit));
-                evaluate(tree, of.holding, status_);
+                static_cast<void>(keep_vertex(owner, child, pods, fit));
+                evaluate(tree, owner.holding, status_);
             }
         for (const auto& [which, at] : pods) {
             if (status_.met[vertex])
                 break;
-            if (!of.taken[at] || !counts_at(tree, role_of(of, at), vertex) ||
-                !keep_pod(of, at, fit))
+            if (!owner.taken[at] || !counts_at(tree, role_of(owner, at), vertex) ||
+                !keep_pod(owner, at, fit))
                 continue;
             kept_.push_back(at);
-            evaluate(tree, of.holding, status_);
+            evaluate(tree, owner.holding, status_);
         }
         if (status_.met[vertex])
             return true;
         for (; kept_.size() > mark; kept_.pop_back())
-            take_pod(of, kept_.back(), fit);
+            take_pod(owner, kept_.back(), fit);
         return false;
     }
     /// True if one more member of the role counts at the vertex.
@@ -326,15 +326,15 @@ private:
         return role == vertex;
     }
     template<class Fit>
-    [[nodiscard]] bool keep_pod(victim& of, std::size_t at, Fit& fit) {
-        put_back_pod(of, at, fit);
+    [[nodiscard]] bool keep_pod(victim& gang, std::size_t at, Fit& fit) {
+        put_back_pod(gang, at, fit);
         if (*steps_ > 0 && fit.fits())
             return true;
-        take_pod(of, at, fit);
+        take_pod(gang, at, fit);
         return false;
     }
-    [[nodiscard]] std::size_t role_of(const victim& of, std::size_t at) const {
-        return (*cluster_)[of.pods[at]].role.value();
+    [[nodiscard]] std::size_t role_of(const victim& gang, std::size_t at) const {
+        return (*cluster_)[gang.pods[at]].role.value();
     }
 
     /// Positions of the gangs that may lose surplus pods, ascending.

@@ -39,9 +39,9 @@ class victim_search : victim_keeping<Traits> {
 public:
     enum class outcome : std::uint8_t {
         found,
-        /// Not with all that may be taken.
+        /// The gang does not fit even with everything evicted that may be.
         impossible,
-        /// Not as it was looked for, or the steps ended.
+        /// The gang does not fit with the sets that were tried, or the steps ran out.
         open,
     };
     static constexpr std::size_t few = keeping::few;
@@ -50,11 +50,11 @@ public:
     /// that is taken or put back; each such change uses one of `steps`. On return no pod is taken.
     /// `brief`: `fit` need not see how much room all evictions together would make.
     template<victim_rule Rule, class Fit>
-    [[nodiscard]] outcome run(const cluster_state<Traits>& cluster, gang_index by, const Rule& rule,
-                              std::int64_t now, eviction_candidates<Traits>& among,
-                              queue_use<Traits>& reclaim, Fit& fit, std::int64_t& steps,
-                              bool brief) {
-        this->begin_selection(cluster, by, rule, now, among, reclaim, steps);
+    [[nodiscard]] outcome run(const cluster_state<Traits>& cluster, gang_index starting,
+                              const Rule& rule, std::int64_t now,
+                              eviction_candidates<Traits>& among, queue_use<Traits>& reclaim,
+                              Fit& fit, std::int64_t& steps, bool brief) {
+        this->begin_selection(cluster, starting, rule, now, among, reclaim, steps);
         chosen_.clear();
         if constexpr (Fit::cheap)
             if (brief && !fit.may_suffice(list_, steps))
@@ -80,7 +80,7 @@ public:
 
     /// The pods to evict, least valuable gangs first.
     [[nodiscard]] const std::vector<pod_index>& chosen() const noexcept { return chosen_; }
-    /// When a rule of time may say more.
+    /// The next time at which a time-dependent rule may admit more.
     [[nodiscard]] std::optional<std::int64_t> next_change() const noexcept {
         return list_.next_change();
     }
@@ -107,10 +107,10 @@ private:
     using selection::whole;
 
     void note_chosen() {
-        for (const victim& each : victims_)
-            for (std::size_t at = 0; at < each.pods.size(); ++at)
-                if (each.taken[at])
-                    chosen_.push_back(each.pods[at]);
+        for (const victim& gang : victims_)
+            for (std::size_t at = 0; at < gang.pods.size(); ++at)
+                if (gang.taken[at])
+                    chosen_.push_back(gang.pods[at]);
     }
 
     // ---- few units: the least of all -----------------------------------------------------------
@@ -121,24 +121,24 @@ private:
     };
     using key = std::tuple<std::int64_t, std::int64_t, std::size_t, std::size_t>;
 
-    /// There are no more units than few, all of them in `atoms_`.
+    /// Returns true if there are at most `few` units; all of them are then in `atoms_`.
     [[nodiscard]] bool is_small() {
         atoms_.clear();
-        // Gangs of which nothing may be taken after all are few.
+        // Few of the admitted gangs turn out to have no unit, so a long list has too many units.
         if (list_.size() > few * 4)
             return false;
         for (std::size_t at = 0; at < list_.size(); ++at) {
             const auto slot = open(at);
             if (!slot)
                 continue;
-            const victim& of = victims_[*slot];
-            for (std::size_t pod = 0; pod < of.pods.size() && atoms_.size() <= few; ++pod)
-                if (of.spare[pod])
+            const victim& opened = victims_[*slot];
+            for (std::size_t pod = 0; pod < opened.pods.size() && atoms_.size() <= few; ++pod)
+                if (opened.spare[pod])
                     add_atom(*slot).pods.push_back(pod);
-            if (of.as_a_whole && detail::count(of.spare, 0) > 0 && atoms_.size() <= few) {
+            if (opened.as_a_whole && detail::count(opened.spare, 0) > 0 && atoms_.size() <= few) {
                 atom& rest = add_atom(*slot);
-                for (std::size_t pod = 0; pod < of.pods.size(); ++pod)
-                    if (!of.spare[pod])
+                for (std::size_t pod = 0; pod < opened.pods.size(); ++pod)
+                    if (!opened.spare[pod])
                         rest.pods.push_back(pod);
             }
             if (atoms_.size() > few)
@@ -147,9 +147,9 @@ private:
         return true;
     }
 
-    [[nodiscard]] atom& add_atom(std::size_t of) {
+    [[nodiscard]] atom& add_atom(std::size_t slot) {
         atom& fresh = atoms_.add();
-        fresh.of = of;
+        fresh.of = slot;
         fresh.pods.clear();
         return fresh;
     }
@@ -157,12 +157,13 @@ private:
     template<class Fit>
     [[nodiscard]] outcome least_of_all(Fit& fit) {
         best_.reset();
-        // Where more gone may be worse every set is looked at, so some steps are kept.
+        // If an eviction can make the gang fit worse, every set is tried, so some steps are
+        // reserved for the other searches.
         const std::int64_t kept = fit.monotone() ? 0 : *steps_ / 2;
         *steps_ -= kept;
-        for (const atom& each : atoms_)
-            for (const std::size_t at : each.pods)
-                take_pod(victims_[each.of], at, fit);
+        for (const atom& unit : atoms_)
+            for (const std::size_t at : unit.pods)
+                take_pod(victims_[unit.of], at, fit);
         const bool any = !fit.monotone() || fit.fits();
         if (any)
             descend(atoms_.size(),
@@ -180,29 +181,30 @@ private:
         return outcome::found;
     }
 
-    /// The most valuable of the first `left` atoms is left out or goes; of those behind, those that
-    /// go are taken. Of equal sets this comes to the one first whose most valuable are worth least.
+    /// Decides whether the most valuable of the first `left` atoms stays or is evicted; for the
+    /// atoms after it that is decided. Staying is tried first, so among sets of equal value the one
+    /// with the least valuable pods is found first.
     template<class Fit>
     void descend(std::size_t left, const key& so_far, Fit& fit) {
         if (*steps_ <= 0 || (best_ && hopeless(so_far)))
             return;
         if (left == 0)
             return judge(so_far, fit);
-        const atom& each = atoms_[left - 1];
-        victim& from = victims_[each.of];
-        for (std::size_t at = each.pods.size(); at-- > 0;)
-            put_back_pod(from, each.pods[at], fit);
+        const atom& unit = atoms_[left - 1];
+        victim& from = victims_[unit.of];
+        for (std::size_t at = unit.pods.size(); at-- > 0;)
+            put_back_pod(from, unit.pods[at], fit);
         if (!fit.monotone() || fit.fits())
             descend(left - 1, so_far, fit);
-        for (const std::size_t at : each.pods)
+        for (const std::size_t at : unit.pods)
             take_pod(from, at, fit);
         descend(left - 1,
                 {std::max(std::get<0>(so_far), from.terms.queue_level),
                  std::max(std::get<1>(so_far), from.terms.gang_level), 0,
-                 std::get<3>(so_far) + each.pods.size()},
+                 std::get<3>(so_far) + unit.pods.size()},
                 fit);
     }
-    /// Nothing that goes on from there comes before the best.
+    /// Returns true if no set that extends this one is better than the best.
     [[nodiscard]] bool hopeless(const key& so_far) const {
         const auto& [queue_level, gang_level, broken, pods] = *best_;
         if (std::get<0>(so_far) != queue_level)
@@ -212,12 +214,12 @@ private:
         return broken == 0 && std::get<3>(so_far) >= pods;
     }
     template<class Fit>
-    void judge(key mine, Fit& fit) {
-        if (!this->may_go(std::get<2>(mine)))
+    void judge(key reached, Fit& fit) {
+        if (!this->may_go(std::get<2>(reached)))
             return;
-        if ((best_ && *best_ <= mine) || (!fit.monotone() && !fit.fits()))
+        if ((best_ && *best_ <= reached) || (!fit.monotone() && !fit.fits()))
             return;
-        best_ = mine;
+        best_ = reached;
         chosen_.clear();
         note_chosen();
         std::swap(best_chosen_, chosen_);
@@ -225,7 +227,8 @@ private:
     }
     // ---- many units ----------------------------------------------------------------------------
 
-    /// `spare_wanted`: gangs with members that the gang wants to be near are left alone.
+    /// Takes units level by level until the gang fits. `spare_wanted`: spares gangs with pods to
+    /// which the starting gang has affinity.
     template<class Fit>
     [[nodiscard]] outcome level_by_level(Fit& fit, bool spare_wanted) {
         failed_at_ = 0;
@@ -260,38 +263,38 @@ private:
         return made == outcome::open && all_taken && *steps_ > 0 ? outcome::impossible : made;
     }
 
-    /// What level by level takes may lie scattered over many nodes, more than may be borrowed: here
-    /// pods go together that make room together.
+    /// Takes pods together that make room together. Units taken level by level may be scattered
+    /// over many nodes, more than may be borrowed.
     template<class Fit>
     [[nodiscard]] outcome node_by_node(Fit& fit) {
         units_.clear();
         failed_at_ = 0;
         detail::sequence<victim_pod> pods;
-        for (std::size_t each = 0; each < list_.size(); ++each)
-            if (const auto slot = open(each))
+        for (std::size_t number = 0; number < list_.size(); ++number)
+            if (const auto slot = open(number))
                 for (std::size_t at = 0; at < victims_[*slot].pods.size(); ++at) {
-                    const victim& of = victims_[*slot];
-                    if (of.spare[at] || of.as_a_whole)
-                        pods.push_back({of.pods[at], of.terms.queue_level, of.terms.gang_level,
-                                        of.rank, *slot, at});
+                    const victim& owner = victims_[*slot];
+                    if (owner.spare[at] || owner.as_a_whole)
+                        pods.push_back({owner.pods[at], owner.terms.queue_level,
+                                        owner.terms.gang_level, owner.rank, *slot, at});
                 }
         fit.by_nodes(pods);
         bool found = false;
         std::size_t before = 0;
         bool all = true;
-        for (const victim_pod& each : pods) {
+        for (const victim_pod& next : pods) {
             if (found || *steps_ <= 0)
                 break;
-            const victim& of = victims_[each.of];
-            if (!of.taken[each.at]) {
-                const bool took = (of.spare[each.at] && take_spare(each.of, each.at, fit)) ||
-                                  (of.as_a_whole && take_rest(each.of, fit));
+            const victim& owner = victims_[next.of];
+            if (!owner.taken[next.at]) {
+                const bool took = (owner.spare[next.at] && take_spare(next.of, next.at, fit)) ||
+                                  (owner.as_a_whole && take_rest(next.of, fit));
                 found = took && fits_now(fit, false);
                 all = all && took;
             }
-            if (!each.last)
+            if (!next.last)
                 continue;
-            // A part makes no room, and would use up what a budget allows.
+            // An incomplete group makes no room, but would use up disruption budgets.
             if (!all && !found && budgets_.any())
                 put_back_from(before, fit);
             before = units_.size();
@@ -323,7 +326,7 @@ private:
         return outcome::open;
     }
 
-    /// True when the gang fits by what that gang can spare.
+    /// Takes the surplus of the gang. Returns true as soon as the starting gang fits.
     template<class Fit>
     [[nodiscard]] bool take_spares(std::size_t at, Fit& fit) {
         const auto slot = open(at);
@@ -335,7 +338,8 @@ private:
         return false;
     }
 
-    /// Asked of every unit where that is cheap; else when their number has doubled, and `always`.
+    /// Returns true if the gang fits. If `fits` is not cheap, checks only when the number of units
+    /// has grown by a factor since the last check, or if `always`.
     template<class Fit>
     [[nodiscard]] bool fits_now(Fit& fit, bool always) {
         if (units_.size() == failed_at_ || (!Fit::cheap && !always && units_.size() < ask_at_))
@@ -347,7 +351,8 @@ private:
         return false;
     }
 
-    /// Drops units from the end as long as the gang fits: as many as were not asked about.
+    /// Puts back units from the end while the gang fits, by bisection. Only units after the last
+    /// failed check can be put back.
     template<class Fit>
     void shorten(Fit& fit) {
         std::size_t fitting = units_.size();
@@ -371,7 +376,8 @@ private:
     template<class Fit>
     void spare_what_can_be(Fit& fit) {
         spare_once(fit, units_.size() - 1);
-        // A pod that stays may make other evictions needless, so repeat until no unit can be kept.
+        // A pod that stays may make other evictions unnecessary, so repeat until no unit can be put
+        // back.
         for (std::size_t before = 0; !fit.monotone() && before != taken_units() && *steps_ > 0;) {
             before = taken_units();
             spare_once(fit, units_.size());
@@ -379,14 +385,15 @@ private:
     }
     [[nodiscard]] std::size_t taken_units() const {
         return static_cast<std::size_t>(
-            detail::count_if(units_, [this](const victim_unit& each) { return is_taken(each); }));
+            detail::count_if(units_, [this](const victim_unit& unit) { return is_taken(unit); }));
     }
-    [[nodiscard]] bool is_taken(const victim_unit& each) const {
-        const victim& of = victims_[each.of];
-        return of.taken[each.pod == whole ? each.pods.front() : each.pod] != 0;
+    [[nodiscard]] bool is_taken(const victim_unit& unit) const {
+        const victim& owner = victims_[unit.of];
+        return owner.taken[unit.pod == whole ? unit.pods.front() : unit.pod] != 0;
     }
-    /// Whole gangs first, and of each the most valuable first. The unit that was taken last is
-    /// needed: without it the gang did not fit.
+    /// Tries to put back units: whole gangs first, then single members; the most valuable first in
+    /// each group. The caller may exclude the unit that was taken last: without it the gang did not
+    /// fit.
     template<class Fit>
     void spare_once(Fit& fit, std::size_t end) {
         for (const bool gangs : {true, false}) {

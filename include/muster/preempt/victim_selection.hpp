@@ -35,8 +35,8 @@ protected:
     using unit = victim_unit;
 
     template<victim_rule Rule>
-    void begin_selection(const cluster_state<Traits>& cluster, gang_index by, const Rule& rule,
-                         std::int64_t now, eviction_candidates<Traits>& among,
+    void begin_selection(const cluster_state<Traits>& cluster, gang_index starting,
+                         const Rule& rule, std::int64_t now, eviction_candidates<Traits>& among,
                          queue_use<Traits>& reclaim, std::int64_t& steps) {
         cluster_ = &cluster;
         reclaim_ = &reclaim;
@@ -44,7 +44,7 @@ protected:
         victims_.clear();
         units_.clear();
         budgets_.begin(cluster);
-        list_.begin(cluster, by, rule, now, among);
+        list_.begin(cluster, starting, rule, now, among);
         if (list_.any_reclaim())
             reclaim.read();
         slots_.assign(list_.size(), unopened);
@@ -81,44 +81,46 @@ protected:
         return queue &&
                detail::may_reclaim(*reclaim_, *queue, cluster_->request(from.pods[at]), from.terms);
     }
-    /// Some unit that was taken from the queue of `from` may go last.
+    /// Returns true if some unit that was taken from the queue of `from` may be the last one by the
+    /// reclaim rule.
     [[nodiscard]] bool some_unit_may_reclaim(const victim& from) const {
         const auto queue = (*cluster_)[from.gang].queue;
-        return detail::any_of(victims_, [&](const victim& each) {
-            if (each.count == 0 || (*cluster_)[each.gang].queue != queue)
+        return detail::any_of(victims_, [&](const victim& taken_from) {
+            if (taken_from.count == 0 || (*cluster_)[taken_from.gang].queue != queue)
                 return false;
             const auto nothing_left = [&] {
-                const detail::sequence<std::int64_t> none(each.holding.size(), 0);
-                return reaches_minima((*cluster_)[each.gang].spec.tree, none);
+                const detail::sequence<std::int64_t> none(taken_from.holding.size(), 0);
+                return reaches_minima((*cluster_)[taken_from.gang].spec.tree, none);
             };
-            if (!each.broken() || nothing_left()) {
-                for (std::size_t at = 0; at < each.pods.size(); ++at)
-                    if (each.taken[at] && last_of(each, cluster_->request(each.pods[at])))
+            if (!taken_from.broken() || nothing_left()) {
+                for (std::size_t at = 0; at < taken_from.pods.size(); ++at)
+                    if (taken_from.taken[at] &&
+                        last_of(taken_from, cluster_->request(taken_from.pods[at])))
                         return true;
                 return false;
             }
-            // Of a whole gang what it could spare goes first, the rest of it at once.
-            detail::sequence<std::int64_t> left = each.holding;
-            for (const pod_index pod : each.pods)
+            // If a whole gang goes, its surplus goes first and the rest is one unit.
+            detail::sequence<std::int64_t> left = taken_from.holding;
+            for (const pod_index pod : taken_from.pods)
                 ++left[(*cluster_)[pod].role.value()];
             resources<Traits::width> core;
-            for (const pod_index pod : each.pods) {
+            for (const pod_index pod : taken_from.pods) {
                 std::int64_t& role = left[(*cluster_)[pod].role.value()];
                 --role;
-                if (reaches_minima((*cluster_)[each.gang].spec.tree, left))
+                if (reaches_minima((*cluster_)[taken_from.gang].spec.tree, left))
                     continue;
                 ++role;
                 core = saturating_add(core, cluster_->request(pod));
             }
-            return last_of(each, core);
+            return last_of(taken_from, core);
         });
     }
-    [[nodiscard]] bool last_of(const victim& of, const resources<Traits::width>& amount) const {
-        return detail::may_reclaim(*reclaim_, *(*cluster_)[of.gang].queue, amount, of.terms);
+    [[nodiscard]] bool last_of(const victim& owner, const resources<Traits::width>& amount) const {
+        return detail::may_reclaim(*reclaim_, *(*cluster_)[owner.gang].queue, amount, owner.terms);
     }
-    [[nodiscard]] bool keeps_minima(const victim& of) const {
-        return static_cast<std::int64_t>(of.count) <= of.most &&
-               reaches_minima((*cluster_)[of.gang].spec.tree, of.holding);
+    [[nodiscard]] bool keeps_minima(const victim& owner) const {
+        return static_cast<std::int64_t>(owner.count) <= owner.most &&
+               reaches_minima((*cluster_)[owner.gang].spec.tree, owner.holding);
     }
 
     /// True if all taken pods may go together. Adds to `broken` the number of gangs that lose all
@@ -126,15 +128,15 @@ protected:
     [[nodiscard]] bool may_go(std::size_t& broken) const {
         if (!budgets_.kept())
             return false;
-        for (const victim& each : victims_) {
-            if (each.count == 0)
+        for (const victim& gang : victims_) {
+            if (gang.count == 0)
                 continue;
-            broken += each.broken() ? std::size_t{1} : std::size_t{0};
-            const bool whole_goes = each.broken() && each.as_a_whole;
-            if (!whole_goes && (!keeps_minima(each) || each.takes_core()))
+            broken += gang.broken() ? std::size_t{1} : std::size_t{0};
+            const bool whole_goes = gang.broken() && gang.as_a_whole;
+            if (!whole_goes && (!keeps_minima(gang) || gang.takes_core()))
                 return false;
-            for (std::size_t at = 0; at < each.pods.size(); ++at)
-                if (each.taken[at] && !keeps_deserved(each, at))
+            for (std::size_t at = 0; at < gang.pods.size(); ++at)
+                if (gang.taken[at] && !keeps_deserved(gang, at))
                     return false;
         }
         return true;
@@ -198,7 +200,7 @@ protected:
                 if (victims_[which].taken[at])
                     put_back_pod(victims_[which], at, fit);
     }
-    /// The place of the gang among the victims, if anything may be taken of it.
+    /// Returns the place of the gang among the victims, if any of its pods may be taken.
     [[nodiscard]] std::optional<std::size_t> open(std::size_t at) {
         if (slots_[at] == unopened) {
             slots_[at] = list_.open(at, victims_.add()) ? victims_.size() - 1 : nothing;

@@ -21,33 +21,33 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// A gang of which something may be taken.
+/// A gang of which pods may be evicted or moved.
 struct victim {
     gang_index gang;
     victim_terms terms;
-    /// Its place among all that a rule admits, the least valuable first.
+    /// Its place among all gangs that a rule admits, the least valuable first.
     std::size_t rank = 0;
     /// Members on nodes, newest first, then by role and key.
     std::vector<pod_index> pods;
-    /// Per pod: the gang keeps its minima without it alone.
+    /// Per pod: whether the gang keeps its minima if only this pod goes.
     detail::sequence<char> spare;
     /// The same per vertex (leaves only).
     detail::sequence<char> spare_roles;
-    /// Per pod: it is taken.
+    /// Per pod: whether it is taken.
     detail::sequence<char> taken;
     std::size_t count = 0;
-    /// Per vertex (leaves only): members that hold.
+    /// Per vertex (leaves only): members that hold a node and are not taken.
     detail::sequence<std::int64_t> holding;
     bool any_spare = false;
     /// Without all pods of `spare` together, the gang would not meet its minima or would lose more
     /// pods than it may, so only some of them may go.
     bool contested = false;
-    /// All of it may be taken.
+    /// The whole gang may be taken.
     bool as_a_whole = false;
-    /// How many may be taken at most as long as the gang keeps its minima.
+    /// The most pods that may be taken as long as the gang keeps its minima.
     std::int64_t most = 0;
 
-    /// As new, with the memory that there is.
+    /// Resets all fields; memory is reused.
     void reset() {
         pods.clear();
         spare.clear();
@@ -67,13 +67,13 @@ struct victim {
     }
 };
 
-/// A member that can be spared, or all that is left of a gang.
+/// A surplus member of a gang, or all remaining pods of the gang.
 struct victim_unit {
     static constexpr std::size_t whole = std::numeric_limits<std::size_t>::max();
 
     std::size_t of = 0;
     std::size_t pod = whole;
-    /// Of a whole gang: the pods that went with it.
+    /// For a whole gang: the pods that were taken with this unit.
     detail::sequence<std::size_t> pods;
 };
 
@@ -84,35 +84,35 @@ public:
     /// Finds the gangs that may lose pods for the gang that `among` was begun for.
     /// O(queues · log candidates + admitted gangs · log).
     template<victim_rule Rule>
-    void begin(const cluster_state<Traits>& cluster, gang_index by, const Rule& rule,
+    void begin(const cluster_state<Traits>& cluster, gang_index starting, const Rule& rule,
                std::int64_t now, eviction_candidates<Traits>& among) {
         cluster_ = &cluster;
         found_.clear();
         next_change_.reset();
         any_reclaim_ = false;
         const bool timeless = ignores_time(rule);
-        const gang_view& mine = among.by();
+        const gang_view& starting_view = among.by();
         for (std::size_t at = 0; at < among.groups().size(); ++at) {
             const std::size_t last = among.admitted_end(at, rule, now);
-            for (std::size_t each = among.groups()[at].first; each < last; ++each) {
-                const auto& one = among[each];
-                if (one.gang == by)
+            for (std::size_t number = among.groups()[at].first; number < last; ++number) {
+                const auto& candidate = among[number];
+                if (candidate.gang == starting)
                     continue;
-                gang_view of = one.side;
-                of.queues_in_common = among.queues_in_common_with(at);
-                auto terms = rule(mine, of, now);
+                gang_view view = candidate.side;
+                view.queues_in_common = among.queues_in_common_with(at);
+                auto terms = rule(starting_view, view, now);
                 if (!terms)
                     continue;
                 if (!timeless) {
-                    of.since = since(cluster, one.gang);
-                    of.min_runtime = min_runtime_of(cluster, of.queue, mine.queue);
-                    terms = rule(mine, of, now);
-                    wake_at(rule.next_change(of, now));
+                    view.since = since(cluster, candidate.gang);
+                    view.min_runtime = min_runtime_of(cluster, view.queue, starting_view.queue);
+                    terms = rule(starting_view, view, now);
+                    wake_at(rule.next_change(view, now));
                     if (!terms)
                         continue;
                 }
                 any_reclaim_ = any_reclaim_ || terms->reclaim != reclaim_rule::none;
-                found_.push_back({*terms, of.created, one.gang, one.place});
+                found_.push_back({*terms, view.created, candidate.gang, candidate.place});
             }
         }
         detail::sort_short(found_, [](const entry& lhs, const entry& rhs) {
@@ -121,16 +121,16 @@ public:
         });
     }
 
-    /// When a rule of time may say more.
+    /// The next time at which a time-dependent rule may admit more.
     [[nodiscard]] std::optional<std::int64_t> next_change() const noexcept { return next_change_; }
 
-    /// How many gangs the rule admits; they are in the order of levels, then newest first, then by
-    /// key.
+    /// The number of gangs that the rule admits. They are in the order of levels, then newest
+    /// first, then by key.
     [[nodiscard]] std::size_t size() const noexcept { return found_.size(); }
     [[nodiscard]] gang_index gang(std::size_t at) const noexcept { return found_[at].gang; }
-    /// What is borrowed counts for some of them.
+    /// Returns true if a reclaim rule applies to some of them.
     [[nodiscard]] bool any_reclaim() const noexcept { return any_reclaim_; }
-    /// Where the level of that gang ends.
+    /// Returns the end of the gangs that have the level of this gang.
     [[nodiscard]] std::size_t level_end(std::size_t at) const noexcept {
         const victim_terms& first = found_[at].terms;
         while (at < found_.size() && found_[at].terms.queue_level == first.queue_level &&
@@ -145,7 +145,8 @@ public:
                group.spec.tree[0].min_member;
     }
 
-    /// What may be taken of that gang, if anything. O(members + vertices²).
+    /// Finds which pods of the gang may be taken. Returns false if there are none. O(members +
+    /// vertices²).
     [[nodiscard]] bool open(std::size_t at, victim& fresh) const {
         return look(at, fresh) && (fresh.any_spare || fresh.as_a_whole);
     }
@@ -180,13 +181,13 @@ public:
         if (group.spec.max_disrupted)
             fresh.most = std::clamp<std::int64_t>(*group.spec.max_disrupted - leaving, 0, pods);
         fresh.as_a_whole = !from.terms.only_surplus && fresh.most == pods;
-        detail::sort_short(fresh.pods, [&](pod_index one, pod_index other) {
-            const auto& lhs = cluster[one];
+        detail::sort_short(fresh.pods, [&](pod_index first, pod_index other) {
+            const auto& lhs = cluster[first];
             const auto& rhs = cluster[other];
             if (lhs.created != rhs.created)
                 return lhs.created > rhs.created;
             return lhs.role != rhs.role ? lhs.role < rhs.role
-                                        : cluster.pod_order().before(one, other);
+                                        : cluster.pod_order().before(first, other);
         });
         fresh.taken.assign(fresh.pods.size(), 0);
         fresh.spare.assign(fresh.pods.size(), 0);
@@ -200,7 +201,7 @@ private:
         victim_terms terms;
         std::int64_t created = 0;
         gang_index gang;
-        /// Among all, in the order of keys.
+        /// The place of the gang among all gangs, in the order of keys.
         std::size_t place = 0;
     };
 
@@ -217,29 +218,31 @@ private:
             next_change_ = when;
     }
 
-    void mark_spare(const gang_tree& tree, victim& of) const {
-        of.spare_roles.assign(tree.size(), 0);
+    void mark_spare(const gang_tree& tree, victim& marked) const {
+        marked.spare_roles.assign(tree.size(), 0);
         for (std::size_t at = 0; at < tree.size(); ++at) {
-            if (of.holding[at] == 0)
+            if (marked.holding[at] == 0)
                 continue;
-            --of.holding[at];
-            of.spare_roles[at] = reaches_minima(tree, of.holding) ? 1 : 0;
-            ++of.holding[at];
+            --marked.holding[at];
+            marked.spare_roles[at] = reaches_minima(tree, marked.holding) ? 1 : 0;
+            ++marked.holding[at];
         }
-        for (std::size_t at = 0; at < of.pods.size(); ++at) {
-            of.spare[at] = of.spare_roles[(*cluster_)[of.pods[at]].role.value()];
-            of.any_spare = of.any_spare || of.spare[at] != 0;
+        for (std::size_t at = 0; at < marked.pods.size(); ++at) {
+            marked.spare[at] = marked.spare_roles[(*cluster_)[marked.pods[at]].role.value()];
+            marked.any_spare = marked.any_spare || marked.spare[at] != 0;
         }
-        if (!of.any_spare)
+        if (!marked.any_spare)
             return;
-        const auto shift = [&](std::int64_t by) {
-            for (std::size_t at = 0; at < of.pods.size(); ++at)
-                of.holding[(*cluster_)[of.pods[at]].role.value()] += of.spare[at] != 0 ? by : 0;
+        const auto shift = [&](std::int64_t change) {
+            for (std::size_t at = 0; at < marked.pods.size(); ++at)
+                marked.holding[(*cluster_)[marked.pods[at]].role.value()] +=
+                    marked.spare[at] != 0 ? change : 0;
         };
         shift(-1);
-        of.contested = of.most < detail::count_if(
-                                     of.spare, [](char each) { return each; }) ||
-                       !reaches_minima(tree, of.holding);
+        marked.contested =
+            marked.most < detail::count_if(
+                              marked.spare, [](char is_spare) { return is_spare; }) ||
+            !reaches_minima(tree, marked.holding);
         shift(1);
     }
 
