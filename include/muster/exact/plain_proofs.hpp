@@ -153,7 +153,7 @@ enum class empty_cluster_outcome : std::uint8_t {
     fits,
     /// A class alone has too little room.
     impossible,
-    /// Only the search can tell.
+    /// Only the search can decide.
     open,
 };
 

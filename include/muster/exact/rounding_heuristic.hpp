@@ -397,7 +397,7 @@ private:
     detail::sequence<std::int64_t> trial_;
     std::int64_t spare_ = 0;
     std::int64_t lacking_ = 0;
-    // The beam:
+    // For the beam search:
     sequence<link> chain_;
     sequence<state> states_;
     sequence<state> next_;

@@ -24,7 +24,7 @@ class eviction_memory {
     static constexpr std::size_t width = Traits::width;
 
 public:
-    /// Begins a phase with these rules and fair shares. `placeable_changed`: an event changed a
+    /// Starts a phase with these rules and fair shares. `placeable_changed`: an event changed a
     /// gang that has running members. Returns true if nothing happened since the last phase.
     /// O(queues × width).
     template<class Victims, class Moves>
@@ -45,7 +45,8 @@ public:
     /// Ends all refusals.
     void something_happened() noexcept { ++time_; }
 
-    /// The gang was refused with at least `steps` steps, and its refusal holds at time `now`.
+    /// Returns true if the gang was refused with at least `steps` steps, and the refusal still
+    /// holds at time `now`.
     [[nodiscard]] bool holds(const cluster_state<Traits>& cluster, gang_index which,
                              std::int64_t steps, std::int64_t now) const noexcept {
         if (which.value() >= refused_.size())
@@ -54,7 +55,7 @@ public:
         return last.time == time_ && last.generation == cluster[which].generation &&
                last.steps >= steps && (!last.again || now < *last.again);
     }
-    /// The time at which the refusal ends by itself. Precondition: it holds.
+    /// Returns the time at which the refusal ends by itself, if it does. Precondition: it holds.
     [[nodiscard]] std::optional<std::int64_t> again(gang_index which) const noexcept {
         return refused_[which.value()].again;
     }

@@ -46,7 +46,7 @@ class movable_pods {
 public:
     static constexpr std::size_t width = Traits::width;
 
-    /// O(candidates + admitted gangs · log + their members).
+    /// Finds the pods that may move. O(candidates + admitted gangs · log + their members).
     template<consolidation_rule Rule>
     void begin(const cluster_state<Traits>& cluster, gang_index starting, const Rule& rule,
                std::int64_t now, eviction_candidates<Traits>& among) {
@@ -76,7 +76,7 @@ public:
         taken_.assign(pods_.size(), 0);
     }
 
-    /// The least valuable first: by level, newest gangs first, then newest pods.
+    /// The movable pods, the least valuable first: by level, newest gangs first, then newest pods.
     [[nodiscard]] const detail::sequence<movable_pod>& all() const noexcept { return pods_; }
     [[nodiscard]] bool taken(std::size_t at) const noexcept { return taken_[at] != 0; }
     /// The next time at which a time-dependent rule may admit more.

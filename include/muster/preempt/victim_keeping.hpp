@@ -40,10 +40,10 @@ protected:
 
     static constexpr std::size_t few = 12;
 
-    /// Precondition: the gang fits once the taken pods are gone. If they include a whole gang,
-    /// tries to make do with surplus pods; if that fails, tries to keep part of each contested gang
-    /// that was taken whole. Does not change gangs of a higher level than the taken ones and, with
-    /// `spare_wanted`, gangs that the starting gang prefers to be near.
+    /// Precondition: the gang fits once the taken pods are gone. If these include a whole gang,
+    /// tries to evict surplus pods instead. If that fails, tries to keep part of each contested
+    /// gang that was taken whole. Does not change gangs of a higher level than the taken ones and,
+    /// with `spare_wanted`, gangs with pods to which the starting gang has required affinity.
     template<class Fit>
     void keep_more(Fit& fit, bool spare_wanted) {
         level highest = lowest;
@@ -317,7 +317,7 @@ private:
             take_pod(owner, kept_.back(), fit);
         return false;
     }
-    /// True if one more member of the role counts at the vertex.
+    /// Returns true if one more member of the role counts towards the vertex.
     [[nodiscard]] bool counts_at(const gang_tree& tree, std::size_t role,
                                  std::size_t vertex) const {
         for (; role != vertex && role > 0; role = tree[role].parent)

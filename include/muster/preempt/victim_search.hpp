@@ -28,8 +28,8 @@ inline namespace v0_1 {
 
 /// Chooses pods to evict so that a gang fits. A unit is one surplus member of a gang, or a whole
 /// gang; no gang is left below its minima. The chosen set is inclusion-minimal: if any unit is put
-/// back, the gang no longer fits. With up to `few` units it is the least set by (highest outer
-/// level, highest inner level, gangs broken, pods, newest first). With more units, and for rules
+/// back, the gang no longer fits. With up to `few` units it is the least set by (highest queue
+/// level, highest gang level, gangs broken, pods, newest first). With more units, and for rules
 /// that evict in order, it is the least set found on a pass through the levels.
 template<class Traits>
 class victim_search : victim_keeping<Traits> {
@@ -46,9 +46,9 @@ public:
     };
     static constexpr std::size_t few = keeping::few;
 
-    /// Precondition: no pod is taken. `fit` says whether the gang fits, and is told of each pod
-    /// that is taken or put back; each such change uses one of `steps`. On return no pod is taken.
-    /// `brief`: `fit` need not see how much room all evictions together would make.
+    /// Precondition: no pod is taken. `fit` decides whether the gang fits, and is called for each
+    /// pod that is taken or put back. Each such change uses one of `steps`. On return no pod is
+    /// taken. `brief`: `fit` need not compute how much room all evictions together would make.
     template<victim_rule Rule, class Fit>
     [[nodiscard]] outcome run(const cluster_state<Traits>& cluster, gang_index starting,
                               const Rule& rule, std::int64_t now,

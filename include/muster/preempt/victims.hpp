@@ -31,7 +31,7 @@ struct victim {
     std::vector<pod_index> pods;
     /// Per pod: whether the gang keeps its minima if only this pod goes.
     detail::sequence<char> spare;
-    /// The same per vertex (leaves only).
+    /// Per vertex (leaves only): whether the gang keeps its minima without one member.
     detail::sequence<char> spare_roles;
     /// Per pod: whether it is taken.
     detail::sequence<char> taken;
@@ -77,12 +77,12 @@ struct victim_unit {
     detail::sequence<std::size_t> pods;
 };
 
-/// The victims that a rule admits for one gang, level by level.
+/// The gangs that a rule admits as victims for one starting gang, level by level.
 template<class Traits>
 class victim_list {
 public:
-    /// Finds the gangs that may lose pods for the gang that `among` was begun for.
-    /// O(queues · log candidates + admitted gangs · log).
+    /// Finds the gangs that may lose pods for the starting gang, for which `among.begin_for` was
+    /// called. O(queues · log candidates + admitted gangs · log).
     template<victim_rule Rule>
     void begin(const cluster_state<Traits>& cluster, gang_index starting, const Rule& rule,
                std::int64_t now, eviction_candidates<Traits>& among) {
@@ -150,8 +150,8 @@ public:
     [[nodiscard]] bool open(std::size_t at, victim& fresh) const {
         return look(at, fresh) && (fresh.any_spare || fresh.as_a_whole);
     }
-    /// Finds the running pods of the gang, and how many may go at a time. Returns false if none
-    /// runs, or if a member is still to come.
+    /// Finds the running pods of the gang, and how many of them may be taken at a time. Returns
+    /// false if none runs, or if a member is assumed or still to arrive.
     [[nodiscard]] bool look(std::size_t at, victim& fresh) const {
         const entry& from = found_[at];
         const cluster_state<Traits>& cluster = *cluster_;
