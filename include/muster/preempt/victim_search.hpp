@@ -161,9 +161,9 @@ private:
         // reserved for the other searches.
         const std::int64_t kept = fit.monotone() ? 0 : *steps_ / 2;
         *steps_ -= kept;
-        for (const atom& unit : atoms_)
-            for (const std::size_t at : unit.pods)
-                take_pod(victims_[unit.of], at, fit);
+        for (const atom& choice : atoms_)
+            for (const std::size_t at : choice.pods)
+                take_pod(victims_[choice.of], at, fit);
         const bool any = !fit.monotone() || fit.fits();
         if (any)
             descend(atoms_.size(),
@@ -190,18 +190,18 @@ private:
             return;
         if (left == 0)
             return judge(so_far, fit);
-        const atom& unit = atoms_[left - 1];
-        victim& from = victims_[unit.of];
-        for (std::size_t at = unit.pods.size(); at-- > 0;)
-            put_back_pod(from, unit.pods[at], fit);
+        const atom& choice = atoms_[left - 1];
+        victim& from = victims_[choice.of];
+        for (std::size_t at = choice.pods.size(); at-- > 0;)
+            put_back_pod(from, choice.pods[at], fit);
         if (!fit.monotone() || fit.fits())
             descend(left - 1, so_far, fit);
-        for (const std::size_t at : unit.pods)
+        for (const std::size_t at : choice.pods)
             take_pod(from, at, fit);
         descend(left - 1,
                 {std::max(std::get<0>(so_far), from.terms.queue_level),
                  std::max(std::get<1>(so_far), from.terms.gang_level), 0,
-                 std::get<3>(so_far) + unit.pods.size()},
+                 std::get<3>(so_far) + choice.pods.size()},
                 fit);
     }
     /// Returns true if no set that extends this one is better than the best.
@@ -384,12 +384,12 @@ private:
         }
     }
     [[nodiscard]] std::size_t taken_units() const {
-        return static_cast<std::size_t>(
-            detail::count_if(units_, [this](const victim_unit& unit) { return is_taken(unit); }));
+        return static_cast<std::size_t>(detail::count_if(
+            units_, [this](const victim_unit& evicted) { return is_taken(evicted); }));
     }
-    [[nodiscard]] bool is_taken(const victim_unit& unit) const {
-        const victim& owner = victims_[unit.of];
-        return owner.taken[unit.pod == whole ? unit.pods.front() : unit.pod] != 0;
+    [[nodiscard]] bool is_taken(const victim_unit& evicted) const {
+        const victim& owner = victims_[evicted.of];
+        return owner.taken[evicted.pod == whole ? evicted.pods.front() : evicted.pod] != 0;
     }
     /// Tries to put back units: whole gangs first, then single members; the most valuable first in
     /// each group. The caller may exclude the unit that was taken last: without it the gang did not
