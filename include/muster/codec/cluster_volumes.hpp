@@ -78,7 +78,7 @@ inline void plan_devices(const manifests& objects, std::span<const pod_object* c
         return;
     const std::vector<const node_object*> nodes = by_key(objects.nodes);
     const device_catalog catalog(objects.devices);
-    device_planner(catalog, nodes, device_writes::assumed).plan(pods, asked, into);
+    device_planner(catalog, nodes, device_writes::all).plan(pods, asked, into);
 }
 
 } // namespace detail

@@ -17,15 +17,28 @@ namespace muster {
 inline namespace v0_1 {
 namespace codec {
 
-/// Whether ResourceClaims get reserved for the pods that Muster places.
+/// What is written of devices before a pod starts.
 enum class device_writes : std::uint8_t {
-    /// A plan of files: assume that the scheduler which starts the pods reserves their claims.
-    assumed,
-    /// A live cluster: Muster does not write allocations and reservations yet.
-    missing,
+    /// A plan of files: whatever the scheduler which starts the pods must write.
+    all,
+    /// A live cluster: Muster reserves claims that are allocated, and allocates none yet.
+    reservations,
 };
 
 inline constexpr std::string_view not_written = "is not written yet by this version";
+
+/// The claim is reserved for the pod or, from Kubernetes 1.36 on, for its PodGroup.
+[[nodiscard]] inline bool is_reserved_for(const resource_claim_object& claim,
+                                          const pod_object& pod) {
+    return std::ranges::any_of(claim.reserved_for, [&](const claim_consumer& each) {
+        if (each.resource == "podgroups")
+            return !pod.pod_group.empty() && each.name == pod.pod_group;
+        if (each.resource != "pods")
+            return false;
+        return each.uid.empty() || pod.metadata.uid.empty() ? each.name == pod.metadata.key.name
+                                                            : each.uid == pod.metadata.uid;
+    });
+}
 
 namespace detail {
 
@@ -41,19 +54,6 @@ inline constexpr std::size_t most_consumers = 256;
                : claim.owner_uid == pod.metadata.uid;
 }
 
-/// For the pod or, from Kubernetes 1.36 on, for its PodGroup.
-[[nodiscard]] inline bool is_reserved_for(const resource_claim_object& claim,
-                                          const pod_object& pod) {
-    return std::ranges::any_of(claim.reserved_for, [&](const claim_consumer& each) {
-        if (each.resource == "podgroups")
-            return !pod.pod_group.empty() && each.name == pod.pod_group;
-        if (each.resource != "pods")
-            return false;
-        return each.uid.empty() || pod.metadata.uid.empty() ? each.name == pod.metadata.key.name
-                                                            : each.uid == pod.metadata.uid;
-    });
-}
-
 /// Returns why no allocation makes the claim usable by the pod; empty if one can.
 [[nodiscard]] inline std::string why_unusable(const resource_claim_object& claim,
                                               const pod_claim& entry, const pod_object& pod) {
@@ -67,29 +67,16 @@ inline constexpr std::size_t most_consumers = 256;
     return {};
 }
 
-/// Returns what the claim lacks for the pod; empty if the claim is usable. Precondition: an
-/// allocation can make the claim usable (`why_unusable` is empty).
-[[nodiscard]] inline std::string what_lacks(const resource_claim_object& claim,
-                                            const pod_object& pod, device_writes writes) {
-    if (!claim.allocation)
-        return "is not allocated: allocation " + std::string(not_written);
-    if (is_reserved_for(claim, pod))
-        return {};
-    return writes == device_writes::missing
-               ? "is not reserved for the pod: the reservation " + std::string(not_written)
-               : "";
-}
-
 } // namespace detail
 
 /// Reservations that the waiting pods before this one need, by claim.
 using claim_reservations = std::map<const resource_claim_object*, std::size_t>;
 
 /// Adds the effects of one ResourceClaim of a waiting pod: the nodes of the claim's allocation, or
-/// the reason why the pod must wait. Counts the reservation that the pod needs. O(log claims +
+/// the reason why the pod must wait; and the reservation that the pod needs. O(log claims +
 /// consumers).
 inline void plan_claim(const device_catalog& catalog, const pod_claim& entry, const pod_object& pod,
-                       device_writes writes, claim_reservations& reserved, volume_effects& to) {
+                       claim_reservations& reserved, volume_effects& to) {
     if (entry.needs_none)
         return;
     const auto wait = [&](const std::string& name, const std::string& why) {
@@ -111,7 +98,8 @@ inline void plan_claim(const device_catalog& catalog, const pod_claim& entry, co
         to.unusable = true;
         return wait(entry.claim, why);
     }
-    if (!detail::is_reserved_for(claim, pod)) {
+    const bool is_reserved = is_reserved_for(claim, pod);
+    if (!is_reserved) {
         const std::size_t before = reserved[&claim]++;
         if (claim.reserved_for.size() + before >= detail::most_consumers) {
             to.unusable = true;
@@ -123,8 +111,10 @@ inline void plan_claim(const device_catalog& catalog, const pod_claim& entry, co
                     " (expected less than " + std::to_string(detail::most_consumers) + ")");
         }
     }
-    if (const std::string why = detail::what_lacks(claim, pod, writes); !why.empty())
-        return wait(entry.claim, why);
+    if (!claim.allocation)
+        return wait(entry.claim, "is not allocated: allocation " + std::string(not_written));
+    if (!is_reserved)
+        to.unreserved.push_back(entry.claim);
     if (claim.allocation->nodes) {
         to.reach.push_back({*claim.allocation->nodes, true, true});
         to.reach_of.push_back("resource claim " + entry.claim);

@@ -75,10 +75,10 @@ public:
         if (resources.empty())
             return;
         devices_ = devices_of(catalog_->slices);
-        if (writes_ == device_writes::assumed)
+        if (writes_ == device_writes::all)
             find_users();
         for (const std::string& each : resources)
-            if (writes_ == device_writes::assumed)
+            if (writes_ == device_writes::all)
                 serve(each);
             else
                 hold_users_of(each);
@@ -93,7 +93,7 @@ private:
     void plan_claims(const pod_object& pod) {
         volume_effects made;
         for (const pod_claim& each : pod.claims)
-            plan_claim(*catalog_, each, pod, writes_, reserved_, made);
+            plan_claim(*catalog_, each, pod, reserved_, made);
         if (!(made == volume_effects{}))
             into_->pods[pod.metadata.key].add_devices(made);
     }

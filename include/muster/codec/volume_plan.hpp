@@ -41,6 +41,8 @@ struct volume_effects {
     std::set<std::string> absent;
     /// Names of the unbound claims that are made with the pod, which does not exist yet.
     std::set<std::string> drafts;
+    /// Names of the ResourceClaims that are to be reserved for the pod before it is bound.
+    std::vector<std::string> unreserved;
     /// The pod's entries whose ResourceClaims are still to be made from templates.
     std::vector<std::string> unmade_devices;
     /// A claim in `waits` must be replaced: binding or allocating it is impossible or does not
@@ -78,12 +80,13 @@ struct volume_effects {
         waits.push_back("claim " + claim + " " + why);
         missing.push_back(claim);
     }
-    /// Adds the effects of the pod's devices: `waits`, `missing_devices`, `unmade_devices`,
-    /// `unusable`, `reach` and `reach_of`.
+    /// Adds the effects of the pod's devices: `waits`, `missing_devices`, `unreserved`,
+    /// `unmade_devices`, `unusable`, `reach` and `reach_of`.
     void add_devices(const volume_effects& more) {
         waits.insert(waits.end(), more.waits.begin(), more.waits.end());
         missing_devices.insert(missing_devices.end(), more.missing_devices.begin(),
                                more.missing_devices.end());
+        unreserved.insert(unreserved.end(), more.unreserved.begin(), more.unreserved.end());
         unmade_devices.insert(unmade_devices.end(), more.unmade_devices.begin(),
                               more.unmade_devices.end());
         unusable = unusable || more.unusable;

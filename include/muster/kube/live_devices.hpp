@@ -23,7 +23,7 @@ inline namespace v0_1 {
 namespace kube {
 
 /// The device objects of a live cluster, and their effects on pods with ResourceClaims or extended
-/// resources. Muster does not write allocations and reservations yet, so pods that need one wait.
+/// resources. Muster does not write allocations yet, so pods that need one wait.
 class live_devices {
 public:
     using object_key = codec::object_key;
@@ -92,7 +92,7 @@ public:
             if (const auto at = gangs.pods().find(key); at != gangs.pods().end())
                 pods.push_back(&at->second.object);
         codec::volume_plan made;
-        codec::device_planner(catalog, all, codec::device_writes::missing).plan(pods, {}, made);
+        codec::device_planner(catalog, all, codec::device_writes::reservations).plan(pods, {}, made);
         const bool differs = made.pods != effects_;
         effects_ = std::move(made.pods);
         return differs;
@@ -101,6 +101,12 @@ public:
     /// The effects of devices on pods: reasons to wait, and allowed nodes.
     [[nodiscard]] const std::map<object_key, codec::volume_effects>& effects() const noexcept {
         return effects_;
+    }
+
+    /// Returns nullptr if there is no such ResourceClaim.
+    [[nodiscard]] const codec::resource_claim_object* claim(const object_key& key) const {
+        const auto at = claims_.find(key);
+        return at == claims_.end() ? nullptr : &at->second;
     }
 
 private:

@@ -491,7 +491,8 @@ private:
         seen.uid = object.metadata.uid;
         seen.gang = in;
         seen.spec = codec::core_pod<Width>(object, role, *how.kinds, how.pods_kind, volumes);
-        seen.unbound_volumes = volumes && !volumes->unbound.empty();
+        seen.unbound_volumes =
+            volumes && (!volumes->unbound.empty() || !volumes->unreserved.empty());
         seen.spec.where.unsupported |= unsupported;
         if (record.ours)
             how.scope->spread.add_to(seen.spec.where, object);

@@ -187,6 +187,9 @@ public:
         const auto at = claims_.find(key);
         return at == claims_.end() ? nullptr : &at->second;
     }
+    [[nodiscard]] const codec::resource_claim_object* resource_claim(const object_key& key) const {
+        return devices_.claim(key);
+    }
     [[nodiscard]] const versioned<codec::volume_object>* volume(const std::string& name) const {
         const auto at = volumes_.find(object_key{{}, name});
         return at == volumes_.end() ? nullptr : &at->second;

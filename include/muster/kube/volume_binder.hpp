@@ -12,6 +12,8 @@
 
 #include <muster/adapter/instant.hpp>
 #include <muster/adapter/writes.hpp>
+#include <muster/codec/device_claims.hpp>
+#include <muster/codec/device_objects.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/storage_catalog.hpp>
 #include <muster/kube/http.hpp>
@@ -30,7 +32,8 @@ struct volume_binder_options {
     std::int64_t again_after = 1 * adapter::second;
 };
 
-/// Binds the volumes of pods for the pods' nodes. A state machine without I/O: `next` returns the
+/// Binds the volumes of pods for the pods' nodes, and reserves the pods' device claims. A state
+/// machine without I/O: `next` returns the
 /// next write, `done` receives its result, and `settle` returns the pods whose volumes are all
 /// bound or cannot be bound.
 ///
@@ -42,7 +45,8 @@ public:
     using object_key = codec::object_key;
 
     struct write {
-        /// Key of the claim, or of the volume (without a namespace).
+        /// Key of the claim, or of the volume (without a namespace); for a ResourceClaim its
+        /// namespace and a text.
         object_key about;
         http_request request;
     };
@@ -130,6 +134,9 @@ public:
             for (const codec::pod_volume& volume : pod->second.object.volumes)
                 if (auto made = bind(each, volume, storage, now))
                     return made;
+            for (const codec::pod_claim& claim : pod->second.object.claims)
+                if (auto made = reserve(pod->second.object, claim, storage, now))
+                    return made;
         }
         return std::nullopt;
     }
@@ -195,13 +202,26 @@ private:
             if (auto failed = failure_of(of, key, claim->object))
                 return failed;
         }
+        bool all_reserved = true;
+        for (const codec::pod_claim& each : pod->second.object.claims) {
+            if (!open_claim(pod->second.object, each, storage))
+                continue;
+            all_reserved = false;
+            if (const auto at = writes_.find(reservation_of(pod->second.object, each.claim));
+                at != writes_.end() && !at->second.refused.empty())
+                return ending{outcome::refused, "resource claim " + each.claim +
+                                                    " cannot be reserved: " + at->second.refused};
+        }
         const std::string open = unbound_claims(pod->second.object, storage);
-        if (open.empty())
+        if (open.empty() && all_reserved)
             return ending{outcome::applied, {}};
         if (now - of.since < how_.patience)
             return std::nullopt;
-        return ending{outcome::refused, "claims " + open + " were not bound within " +
-                                            std::to_string(how_.patience / adapter::second) + " s"};
+        const std::string limit =
+            " within " + std::to_string(how_.patience / adapter::second) + " s";
+        return ending{outcome::refused, open.empty()
+                                            ? "resource claims were not reserved" + limit
+                                            : "claims " + open + " were not bound" + limit};
     }
 
     [[nodiscard]] std::optional<ending> failure_of(pending& of, const object_key& key,
@@ -275,6 +295,33 @@ private:
         if (!known || !known->provisions() || !may_write(key, claim->version, now))
             return std::nullopt;
         return write{key, select_node_request(claim->object, claim->version, of.node)};
+    }
+
+    /// Returns the ResourceClaim of a pod's entry if it is still to be reserved, else nullptr.
+    [[nodiscard]] static const codec::resource_claim_object*
+    open_claim(const codec::pod_object& pod, const codec::pod_claim& entry,
+               const live_storage& storage) {
+        if (entry.needs_none || entry.claim.empty())
+            return nullptr;
+        const auto* const claim =
+            storage.resource_claim({pod.metadata.key.name_space, entry.claim});
+        return claim && claim->allocation && !codec::is_reserved_for(*claim, pod) ? claim : nullptr;
+    }
+    [[nodiscard]] static object_key reservation_of(const codec::pod_object& pod,
+                                                   const std::string& claim) {
+        return {pod.metadata.key.name_space,
+                "resource claim " + claim + " for pod " + pod.metadata.key.name};
+    }
+    [[nodiscard]] std::optional<write> reserve(const codec::pod_object& pod,
+                                               const codec::pod_claim& entry,
+                                               const live_storage& storage, std::int64_t now) {
+        const codec::resource_claim_object* const claim = open_claim(pod, entry, storage);
+        if (!claim)
+            return std::nullopt;
+        object_key about = reservation_of(pod, entry.claim);
+        if (!may_write(about, {}, now))
+            return std::nullopt;
+        return write{std::move(about), reserve_claim_request(*claim, pod)};
     }
 
     /// True if the object may be written now. A write based on the same version is only repeated

@@ -68,7 +68,7 @@ func (r *rights) learn(from *client) {
 		if len(r.given[user]) > 0 {
 			continue
 		}
-		for _, path := range []string{"clusterroles/" + user, "clusterroles/" + user + "-dialects", "clusterroles/" + user + "-gates", "clusterroles/" + user + "-grove",
+		for _, path := range []string{"clusterroles/" + user, "clusterroles/" + user + "-dialects", "clusterroles/" + user + "-gates", "clusterroles/" + user + "-grove", "clusterroles/" + user + "-devices",
 			"namespaces/muster-system/roles/" + user} {
 			if code, role := from.get(api + path); code == 200 {
 				r.given[user] = append(r.given[user], items(role, "rules")...)

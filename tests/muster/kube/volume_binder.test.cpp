@@ -192,6 +192,46 @@ TEST_CASE("volume_binder: an order ends if its claim is provisioned for another 
     CHECK(w.ended() == std::vector<std::string>{"claim first is provisioned for node b"});
 }
 
+TEST_CASE("volume_binder: an allocated claim is reserved for the pod before the order ends") {
+    world w;
+    w.pod("first", "a");
+    codec::claim_object bound = w.storage.claim({"team", "first"})->object;
+    bound.bound = true;
+    w.storage.put(std::move(bound), "2");
+    codec::pod_claim uses;
+    uses.name = "gpus";
+    uses.claim = "gpus";
+    w.pods.begin()->second.object.claims.push_back(uses);
+    const auto observe = [&](std::vector<codec::claim_consumer> consumers) {
+        codec::resource_claim_object made;
+        made.metadata.key = {"team", "gpus"};
+        made.metadata.uid = "u-gpus";
+        made.allocation.emplace();
+        made.reserved_for = std::move(consumers);
+        w.storage.put(std::move(made), "1");
+        static_cast<void>(w.storage.renew(w.nodes, w.gangs));
+    };
+    observe({{"pods", "other", "u-other"}});
+    const auto write = w.binder.next(w.storage, w.pods, w.node_of(), 0);
+    REQUIRE(write);
+    CHECK(write->request.path ==
+          "/apis/resource.k8s.io/v1/namespaces/team/resourceclaims/gpus/status");
+    CHECK(write->request.body == "{\"metadata\":{\"uid\":\"u-gpus\"},\"status\":{\"reservedFor\":[{"
+                                 "\"resource\":\"pods\",\"name\":\"first\",\"uid\":\"first\"}]}}");
+    CHECK(w.writes().empty());
+    CHECK(w.ended().empty());
+    SUBCASE("the reservation is seen") {
+        w.binder.done(write->about, adapter::outcome::applied, {}, 0);
+        observe({{"pods", "other", "u-other"}, {"pods", "first", "first"}});
+        CHECK(w.ended() == std::vector<std::string>{""});
+    }
+    SUBCASE("the reservation is refused") {
+        w.binder.done(write->about, adapter::outcome::refused, "too many", 0);
+        CHECK(w.ended() ==
+              std::vector<std::string>{"resource claim gpus cannot be reserved: too many"});
+    }
+}
+
 TEST_CASE("live_storage: the catalog never refers to a removed object") {
     world w;
     w.volume("v", 1, {"a"});

@@ -39,6 +39,7 @@ namespace detail {
         {"addresses", "type"},
         {"ownerReferences", "uid"},
         {"podGroupTemplates", "name"},
+        {"reservedFor", "uid"},
     };
     if (list == "ports") {
         for (const json::value& each : sample)
