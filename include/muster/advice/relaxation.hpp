@@ -50,31 +50,44 @@ template<class Traits>
     });
 }
 
-/// Returns sets of labels for nodes to add, which members require and no node has. The first set
-/// has the labels of selectors and node affinity, if any are missing. Each further set has these
-/// labels and a new domain for the topology label of one required spread term. O(classes ×
-/// requirements × nodes).
+/// The label says in which zone or region a node is.
+[[nodiscard]] inline bool is_of_zone(const label_requirement& one) {
+    return one.key.ends_with("/zone") || one.key.ends_with("/region");
+}
+
+/// Returns sets of labels for nodes to add, which members require and no node has that is large
+/// enough for such a member. The first set has the labels of selectors, node affinity and volumes,
+/// if any are missing. Each further set has these labels and a new domain for the topology label of
+/// one required spread term. O(classes × requirements × nodes).
 template<class Traits>
 [[nodiscard]] std::vector<label_set> labels_that_lack(const cluster_state<Traits>& cluster,
                                                       const gang_members<Traits::width>& members) {
     const auto any_node = [&](const auto& meets) {
         return std::ranges::any_of(cluster.node_order(), [&](node_index node) {
-            return cluster[node].present && meets(cluster[node].spec);
+            return cluster[node].present && meets(node, cluster[node].spec);
         });
     };
     label_set asked;
     std::set<std::string> spreads;
-    const auto ask = [&](const label_selector& selector) {
+    const auto ask = [&](const label_selector& selector, const auto& request) {
         for (const label_requirement& one : selector.requirements)
             if (one.op == label_operator::in && !one.values.empty() && one.key != hostname_label &&
-                !any_node([&](const auto& spec) { return one.matches(spec.labels.find(one.key)); }))
+                !any_node([&](node_index node, const auto& spec) {
+                    return one.matches(spec.labels.find(one.key)) &&
+                           fits(request, cluster.accounts().allocatable(node));
+                }))
                 asked.set(one.key, one.values.front());
     };
     for (const auto& waiting_class : members.classes) {
         const constraints& where = cluster.constraint_sets()[waiting_class.where].value;
-        ask(where.selector);
+        ask(where.selector, waiting_class.request);
         if (where.affinity && !where.affinity->empty())
-            ask(where.affinity->front().labels);
+            ask(where.affinity->front().labels, waiting_class.request);
+        // A node can be added to a zone, but not to the one node of a local volume.
+        for (const volume_reach& volume : where.volumes)
+            if (!volume.any_of.empty() &&
+                std::ranges::all_of(volume.any_of.front().labels.requirements, is_of_zone))
+                ask(volume.any_of.front().labels, waiting_class.request);
         if (!where.pods)
             continue;
         for (const auto& one : where.pods->spread)
@@ -86,7 +99,7 @@ template<class Traits>
         found.push_back(asked);
     for (const std::string& key : spreads) {
         std::string fresh = "new";
-        for (int number = 2; any_node([&](const auto& spec) {
+        for (int number = 2; any_node([&](node_index, const auto& spec) {
                  const std::string* value = spec.labels.find(key);
                  return value && *value == fresh;
              });

@@ -238,8 +238,8 @@ private:
             added_helps_ = look_at_copies(base, like, {}) || added_helps_;
     }
 
-    /// Tries new nodes of the first `max_kinds` kinds with labels that no node has. Stops at the
-    /// first that helps.
+    /// Tries new nodes of the first `max_kinds` kinds with labels_that_lack(). Stops at the first
+    /// that helps.
     void look_at_labelled_nodes() {
         constexpr std::size_t max_kinds = 4;
         std::vector<node_index> kinds = kinds_of_nodes(true);
@@ -367,7 +367,8 @@ private:
 /// - pods removed (all of them are needed; terminating pods, pods of low priority and new pods are
 ///   preferred),
 /// - nodes added: copies of one node of each kind that could take a member (one fewer is not
-///   enough); if none of these helps, nodes with labels that members require and no node has,
+///   enough); if none of these helps, nodes with labels that members require and that no node has
+///   which is large enough,
 /// - nodes uncordoned; taints tolerated; requirements on nodes, on other pods and on a shared
 ///   domain dropped (all that are listed are needed),
 /// - quotas raised (one unit less is not enough), and closed queues opened,

@@ -329,6 +329,40 @@ TEST_CASE("nodes are told with the labels that members ask for and no node has")
     CHECK(enough.empty());
 }
 
+TEST_CASE("nodes are told with a zone whose nodes are too small, for members and their volumes") {
+    lab of;
+    muster::node<testing::world_width> machine;
+    machine.allocatable[kind_id{0}] = 1;
+    machine.labels = {{"topology.kubernetes.io/zone", "a"}, {"topology.lvm.io/node", "small"}};
+    REQUIRE(of.known.upsert_node("small", machine) == event_result::applied);
+    machine.allocatable[kind_id{0}] = 4;
+    machine.labels = {{"topology.kubernetes.io/zone", "b"}, {"topology.lvm.io/node", "large"}};
+    REQUIRE(of.known.upsert_node("large", machine) == event_result::applied);
+    const auto which = of.gang("there", 1, 3);
+    const auto told = [&](const char* key, const char* value, bool of_volume) {
+        auto spec = of.known.spec_of(of.known.find_pod("there-0")->index);
+        spec.where = {};
+        const label_requirement in{key, label_operator::in, {value}};
+        if (of_volume) {
+            node_term term;
+            term.labels.requirements.push_back(in);
+            spec.where.volumes = {{{term}, true}};
+        } else {
+            spec.where.selector.requirements.push_back(in);
+        }
+        REQUIRE(of.known.upsert_pod("there-0", "there", spec) == event_result::applied);
+        return all_of<add_nodes>(what_helps(of.known, which, 0));
+    };
+    for (const bool of_volume : {false, true}) {
+        const auto found = told("topology.kubernetes.io/zone", "a", of_volume);
+        REQUIRE(found.size() == 1);
+        CHECK(of.known.key(found.front().like) == "large");
+        CHECK(found.front().labels == label_set{{"topology.kubernetes.io/zone", "a"}});
+    }
+    // A local volume reaches no node that is added.
+    CHECK(told("topology.lvm.io/node", "small", true).empty());
+}
+
 /// Takes an amount from copies of one node.
 struct lesser_copies : numbered_nodes {
     std::string of;
