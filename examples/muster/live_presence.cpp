@@ -26,6 +26,11 @@ page_answer explain_by(std::string_view query, const live_presence::explainer& e
                      " (expected group=NAMESPACE/NAME)\n"};
 }
 
+page_answer refuse_remote() {
+    return {403, "/debug/explain answers only clients on loopback (expected a request through "
+                 "kubectl port-forward, or from within the pod)\n"};
+}
+
 void log_listed(const listed_counts& counts) {
     std::string text = "listed: ";
     log_fields fields;
@@ -47,7 +52,6 @@ std::optional<live_presence> live_presence::open(const leading_request& asked) {
         log_error(page.error());
         return std::nullopt;
     }
-    made.is_local_ = asked.address.starts_with("127.");
     made.page_.emplace(std::move(page).value());
     made.handles_.push_back(made.page_->handle());
     const std::string port = std::to_string(made.page_->port());
@@ -70,16 +74,15 @@ void live_presence::serve(std::int64_t now, const std::function<std::string()>& 
                           const explainer& explain) {
     if (!page_)
         return;
-    const bool explains = explain && is_local_;
-    page_->poll(now, [&](std::string_view path, std::string_view query) -> page_answer {
-        if (path == "/metrics")
+    page_->poll(now, [&](const kube::page_request& asked) -> page_answer {
+        if (asked.path == "/metrics")
             return {200, metrics()};
-        if (path == "/debug/explain" && explains)
-            return explain_by(query, explain);
-        if (path != "/healthz" && path != "/readyz")
+        if (asked.path == "/debug/explain" && explain)
+            return asked.is_local ? explain_by(asked.query, explain) : refuse_remote();
+        if (asked.path != "/healthz" && asked.path != "/readyz")
             return {404, std::string("/metrics /healthz /readyz") +
-                             (explains ? " /debug/explain\n" : "\n")};
-        const bool good = path == "/healthz" ? progress.alive(now) : progress.ready(now);
+                             (explain ? " /debug/explain\n" : "\n")};
+        const bool good = asked.path == "/healthz" ? progress.alive(now) : progress.ready(now);
         return good ? std::pair{200, std::string("ok\n")} : std::pair{503, std::string("not ok\n")};
     });
 }

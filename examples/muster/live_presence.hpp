@@ -37,9 +37,9 @@ public:
     /// Returns why a group waits, by NAMESPACE/NAME, or nullopt if there is no such group.
     using explainer = std::function<std::optional<std::string>(const std::string& group)>;
 
-    /// Answers requests to the status page. Serves /debug/explain only with an explainer and on a
-    /// loopback address, because its text names objects of all namespaces and each answer costs a
-    /// search.
+    /// Answers requests to the status page. Serves /debug/explain only with an explainer, and only
+    /// to clients on loopback, because its text names objects of all namespaces and each answer
+    /// costs a search.
     void serve(std::int64_t now, const std::function<std::string()>& metrics,
                const explainer& explain = {});
 
@@ -65,7 +65,6 @@ private:
 
     std::optional<muster::kube::status_page> page_;
     std::vector<int> handles_;
-    bool is_local_ = false;
     complaints wrong_;
     std::optional<std::int64_t> gives_up_;
     bool led_ = false;

@@ -164,7 +164,8 @@ wait "$packing" || true
 exec 6<&-
 
 mkfifo "$work/log"
-"$muster" schedule "${at[@]}" --lease-namespace default --address 127.0.0.1 --port 0 -v \
+# The page listens on all addresses, as in examples/deploy/scheduler.yaml.
+"$muster" schedule "${at[@]}" --lease-namespace default --address 0.0.0.0 --port 0 -v \
     2>"$work/log" &
 scheduler=$!
 exec 5<"$work/log"
@@ -173,7 +174,7 @@ heard=
 bound=no
 while IFS= read -r -t 30 line <&5; do
     heard+=$line$'\n'
-    [[ ! $line =~ " info status at http://127.0.0.1:"([0-9]+)"/metrics " ]] || page=${BASH_REMATCH[1]}
+    [[ ! $line =~ " info status at http://0.0.0.0:"([0-9]+)"/metrics " ]] || page=${BASH_REMATCH[1]}
     [[ $line != *" info 2 pods bound "* ]] || { bound=yes; break; }
 done
 [[ $bound == yes && $page ]] || { fail "nothing was bound: $heard"; finish; }
@@ -184,9 +185,9 @@ said=$("$muster" schedule "${at[@]}" --dry-run 2>&1) || fail "dry run of what ru
 run 3 schedule "${at[@]}" --dry-run --scheduler-name nobody
 grep -q "no pod names the scheduler nobody" "$work/err" ||
     fail "a dry run of groups without pods says: $(cat "$work/err")"
-# ask PATH: what the page at `page` says of it is in `said`.
+# ask PATH [HOST]: stores the answer of the status page at `page` in `said`.
 ask() {
-    exec 3<>"/dev/tcp/127.0.0.1/$page"
+    exec 3<>"/dev/tcp/${2-127.0.0.1}/$page"
     printf 'GET %s HTTP/1.1\r\n\r\n' "$1" >&3
     said=$(cat <&3)
     exec 3<&-
@@ -202,7 +203,7 @@ answers 200 /healthz
 answers 200 /readyz
 answers 404 /
 answers 404 /healthz/ping
-# The metrics show why a gang waits, and on loopback the page prints the text of `muster explain`.
+# The metrics show why a gang waits, and clients on loopback get the text of `muster explain`.
 # create POD CPUS
 create() {
     local body='{"apiVersion":"v1","kind":"Pod","metadata":{"name":"'$1'","namespace":"default"},"spec":{"schedulerName":
@@ -250,6 +251,13 @@ ask '/debug/explain?group=default/second'
 answers 404 '/debug/explain?group=default/nothing'
 answers 400 /debug/explain
 answers 400 '/debug/explain?group='
+for host in $(hostname -I 2>/dev/null); do
+    [[ $host != *:* ]] || continue
+    ask '/debug/explain?group=default/train' "$host"
+    [[ $said == "HTTP/1.1 403 "*"kubectl port-forward"* ]] || fail "a client at $host gets: $said"
+    ask /healthz "$host"
+    [[ $said == "HTTP/1.1 200 "* ]] || fail "/healthz answers a client at $host: $said"
+done
 kill -TERM "$scheduler"
 wait "$scheduler" || fail "it ends with $?: $(cat <&5)"
 scheduler=

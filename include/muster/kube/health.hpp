@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -59,6 +60,35 @@ private:
     bool sees_ = false;
 };
 
+/// Returns true if an address is on loopback: 127.0.0.0/8, ::1, or the first as an IPv4-mapped IPv6
+/// address (::ffff:127.0.0.0/104).
+[[nodiscard]] inline bool is_loopback(const sockaddr_storage& address) noexcept {
+    const auto is_loopback_v4 = [](std::uint32_t network_order) {
+        return ntohl(network_order) >> 24U == 127;
+    };
+    if (address.ss_family == AF_INET) {
+        sockaddr_in v4{};
+        std::memcpy(&v4, &address, sizeof v4);
+        return is_loopback_v4(v4.sin_addr.s_addr);
+    }
+    if (address.ss_family != AF_INET6)
+        return false;
+    sockaddr_in6 v6{};
+    std::memcpy(&v6, &address, sizeof v6);
+    const std::uint8_t* const bytes = v6.sin6_addr.s6_addr;
+    if (std::memcmp(bytes, &in6addr_loopback, sizeof in6addr_loopback) == 0)
+        return true;
+    constexpr std::array<std::uint8_t, 12> mapped{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+    return std::equal(mapped.begin(), mapped.end(), bytes) && bytes[12] == 127;
+}
+
+/// A GET request to a status page.
+struct page_request {
+    std::string_view path;
+    std::string_view query; ///< undecoded text after `?`
+    bool is_local = false;  ///< the client's address is on loopback
+};
+
 /// A status page over plain HTTP: GET of a few paths, read-only, one request per connection. It
 /// listens on loopback by default, because it does not authenticate clients. Without threads: it
 /// works when polled. POSIX sockets.
@@ -100,20 +130,21 @@ public:
     /// True while a client is connected: poll again soon.
     [[nodiscard]] bool busy() const noexcept { return !guests_.empty(); }
 
-    /// Accepts connections and answers them by `answer(std::string_view path, std::string_view
-    /// query) -> std::pair<int, std::string>`, status and body; the query is the undecoded text
-    /// after `?`. Never blocks. If all connection slots are in use, a new connection replaces the
-    /// oldest one that has not sent a whole request, so idle connections cannot block a liveness
-    /// probe.
+    /// Accepts connections and answers them by `answer(const page_request&) -> std::pair<int,
+    /// std::string>`, status and body. Never blocks. If all connection slots are in use, a new
+    /// connection replaces the oldest one that has not sent a whole request, so idle connections
+    /// cannot block a liveness probe.
     template<class Answer>
     void poll(std::int64_t now, Answer&& answer) {
         serve(now, answer);
         for (std::size_t accepted = 0; accepted < most_accepts; ++accepted) {
-            const int socket =
-                accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+            sockaddr_storage peer{};
+            socklen_t size = sizeof peer;
+            const int socket = accept4(listener_.get(), reinterpret_cast<sockaddr*>(&peer), &size,
+                                       SOCK_NONBLOCK | SOCK_CLOEXEC);
             if (socket < 0)
                 return;
-            guests_.push_back({descriptor(socket), now + longest_visit, {}, {}, 0});
+            guests_.push_back({descriptor(socket), now + longest_visit, is_loopback(peer)});
             serve(now, answer);
             if (guests_.size() > most_guests) {
                 const auto silent = std::ranges::find_if(
@@ -133,7 +164,7 @@ private:
     void serve(std::int64_t now, Answer& answer) {
         for (guest& each : guests_) {
             if (each.reply.empty() && read(each))
-                each.reply = reply_to(each.asked, answer);
+                each.reply = reply_to(each, answer);
             if (!each.reply.empty())
                 write(each);
         }
@@ -161,8 +192,9 @@ private:
     struct guest {
         descriptor socket;
         std::int64_t leaves = 0;
-        std::string asked;
-        std::string reply;
+        bool is_local = false;
+        std::string asked{};
+        std::string reply{};
         std::size_t sent = 0;
         bool gone = false;
     };
@@ -202,7 +234,8 @@ private:
     }
 
     template<class Answer>
-    static std::string reply_to(std::string_view asked, Answer& answer) {
+    static std::string reply_to(const guest& client, Answer& answer) {
+        const std::string_view asked = client.asked;
         const std::string_view line = asked.substr(0, asked.find("\r\n"));
         const std::size_t end = line.find(' ', 4);
         int status = 405;
@@ -210,11 +243,13 @@ private:
         if (line.starts_with("GET /") && end != std::string_view::npos) {
             const std::string_view target = line.substr(4, end - 4);
             const std::size_t mark = std::min(target.find('?'), target.size());
-            std::tie(status, body) =
-                answer(target.substr(0, mark), target.substr(std::min(mark + 1, target.size())));
+            std::tie(status, body) = answer(
+                page_request{target.substr(0, mark),
+                             target.substr(std::min(mark + 1, target.size())), client.is_local});
         }
         const char* const word = status == 200   ? "OK"
                                  : status == 400 ? "Bad Request"
+                                 : status == 403 ? "Forbidden"
                                  : status == 404 ? "Not Found"
                                  : status == 405 ? "Method Not Allowed"
                                                  : "Service Unavailable";

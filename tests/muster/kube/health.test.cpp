@@ -2,11 +2,14 @@
 #include <muster/kube/health.hpp>
 
 #include <arpa/inet.h>
+#include <ifaddrs.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstdint>
+#include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,23 +24,25 @@ using namespace muster::kube;
 namespace {
 
 /// What the page says to these bytes; the page is polled between the client's steps.
-std::string say(status_page& page, const std::string& bytes, std::int64_t now = 0) {
+std::string say(status_page& page, const std::string& bytes, std::int64_t now = 0,
+                in_addr host = {htonl(INADDR_LOOPBACK)}) {
     const int socket_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in to{};
     to.sin_family = AF_INET;
     to.sin_port = htons(page.port());
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    to.sin_addr = host;
     REQUIRE(connect(socket_, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0);
     if (!bytes.empty())
         REQUIRE(send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL) ==
                 static_cast<ssize_t>(bytes.size()));
-    const auto answer = [](std::string_view path,
-                           std::string_view query) -> std::pair<int, std::string> {
-        if (path == "/query")
-            return {query.empty() ? 400 : 200, std::string(query)};
-        if (path == "/healthz")
+    const auto answer = [](const page_request& asked) -> std::pair<int, std::string> {
+        if (asked.path == "/query")
+            return {asked.query.empty() ? 400 : 200, std::string(asked.query)};
+        if (asked.path == "/local")
+            return {asked.is_local ? 200 : 403, "\n"};
+        if (asked.path == "/healthz")
             return {200, "ok\n"};
-        return {path == "/readyz" ? 503 : 404, "no\n"};
+        return {asked.path == "/readyz" ? 503 : 404, "no\n"};
     };
     for (int i = 0; i < 3; ++i)
         page.poll(now + i * 3 * second, answer);
@@ -50,7 +55,59 @@ std::string say(status_page& page, const std::string& bytes, std::int64_t now = 
     return said;
 }
 
+/// Returns an address of this machine that is not on loopback, or nullopt if it has none.
+std::optional<in_addr> outer_address() {
+    ifaddrs* all = nullptr;
+    REQUIRE(getifaddrs(&all) == 0);
+    std::optional<in_addr> found;
+    for (const ifaddrs* each = all; each; each = each->ifa_next) {
+        if (!each->ifa_addr || each->ifa_addr->sa_family != AF_INET)
+            continue;
+        sockaddr_in address{};
+        std::memcpy(&address, each->ifa_addr, sizeof address);
+        if (ntohl(address.sin_addr.s_addr) >> 24U != 127)
+            found = address.sin_addr;
+    }
+    freeifaddrs(all);
+    return found;
+}
+
+bool is_loopback_text(const char* text) {
+    sockaddr_storage made{};
+    sockaddr_in v4{};
+    sockaddr_in6 v6{};
+    if (inet_pton(AF_INET, text, &v4.sin_addr) == 1) {
+        v4.sin_family = AF_INET;
+        std::memcpy(&made, &v4, sizeof v4);
+    } else {
+        REQUIRE(inet_pton(AF_INET6, text, &v6.sin6_addr) == 1);
+        v6.sin6_family = AF_INET6;
+        std::memcpy(&made, &v6, sizeof v6);
+    }
+    return is_loopback(made);
+}
+
 } // namespace
+
+TEST_CASE("loopback addresses are 127.0.0.0/8 and ::1, also mapped into IPv6") {
+    for (const char* each : {"127.0.0.1", "127.255.255.254", "::1", "::ffff:127.0.0.1"})
+        CHECK(is_loopback_text(each));
+    for (const char* each : {"126.255.255.255", "128.0.0.1", "10.0.0.127", "0.0.0.0", "::", "::2",
+                             "::127.0.0.1", "7f00::1", "::ffff:10.0.0.1", "fe80::1"})
+        CHECK_FALSE(is_loopback_text(each));
+    CHECK_FALSE(is_loopback(sockaddr_storage{}));
+}
+
+TEST_CASE("a request is local by the address of its client, not by that of the page") {
+    const std::string asked = "GET /local HTTP/1.1\r\n\r\n";
+    for (const char* const address : {"127.0.0.1", "0.0.0.0"}) {
+        auto page = status_page::listen(0, address);
+        REQUIRE(page);
+        CHECK(say(*page, asked).starts_with("HTTP/1.1 200 OK"));
+        if (const auto outer = outer_address(); outer && address[0] == '0')
+            CHECK(say(*page, asked, 0, *outer).starts_with("HTTP/1.1 403 Forbidden"));
+    }
+}
 
 TEST_CASE("the page answers one request by its path, and closes") {
     auto page = status_page::listen(0);
@@ -90,9 +147,7 @@ TEST_CASE("idle connections do not block a probe: the oldest silent one is close
         REQUIRE(connect(socket_, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0);
         return socket_;
     };
-    const auto nothing = [](std::string_view, std::string_view) {
-        return std::pair<int, std::string>(200, "");
-    };
+    const auto nothing = [](const page_request&) { return std::pair<int, std::string>(200, ""); };
     std::vector<int> idle;
     for (int i = 0; i < 40; ++i) {
         idle.push_back(open());
