@@ -93,6 +93,22 @@ inline constexpr std::array spec{
     pod_field{"workloadRef", object, honoured, "the pod's gang; Kubernetes 1.35 only"},
 };
 
+inline constexpr std::array os{
+    pod_field{"name", text, honoured},
+};
+
+/// The fields of spec.schedulingGroup.
+inline constexpr std::array scheduling_group{
+    pod_field{"podGroupName", text, honoured},
+};
+
+/// The fields of spec.workloadRef.
+inline constexpr std::array workload_reference{
+    pod_field{"name", text, honoured},
+    pod_field{"podGroup", text, honoured},
+    pod_field{"podGroupReplicaKey", text, honoured},
+};
+
 inline constexpr std::array affinity{
     pod_field{"nodeAffinity", object, honoured},
     pod_field{"podAffinity", object, honoured},
@@ -337,6 +353,9 @@ inline constexpr std::array status{
 /// The parts of a pod that bear on placement, each with all its fields as of Kubernetes 1.37.
 inline constexpr std::array pod_field_places{
     pod_field_place{"PodSpec", detail::pod_tables::spec},
+    pod_field_place{"PodOS", detail::pod_tables::os},
+    pod_field_place{"PodSchedulingGroup", detail::pod_tables::scheduling_group},
+    pod_field_place{"WorkloadReference", detail::pod_tables::workload_reference},
     pod_field_place{"Affinity", detail::pod_tables::affinity},
     pod_field_place{"NodeAffinity, PodAffinity, PodAntiAffinity",
                     detail::pod_tables::affinity_kind},

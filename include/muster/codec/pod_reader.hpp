@@ -34,11 +34,11 @@ namespace detail {
 
 /// Reads `spec.os` as a node requirement: the label kubernetes.io/os names the same system or is
 /// absent. kube-scheduler ignores the field, but the kubelet of another system rejects the pod.
-inline void read_os(const field& at, constraints& where) {
+inline void read_os(const field& at, pod_object& pod) {
     object_reader object = at.as_object();
     const field name_at = object.optional("name");
     const auto name = name_at.as_string();
-    object.finish();
+    finish(object, pod_tables::os, pod.unsupported);
     if (!name || name->empty())
         return;
     if (*name != "linux" && *name != "windows")
@@ -48,7 +48,7 @@ inline void read_os(const field& at, constraints& where) {
     other.key = "kubernetes.io/os";
     other.op = label_operator::not_in;
     other.values = {*name == "linux" ? "windows" : "linux"};
-    where.selector.requirements.push_back(std::move(other));
+    pod.where.selector.requirements.push_back(std::move(other));
 }
 
 inline void read_tolerations(const field& at, pod_object& pod) {
@@ -140,6 +140,22 @@ read_set_aside(object_reader& status) {
 inline void note_gang_mark(std::string mark, pod_object& pod) {
     pod.unsupported.push_back(mark);
     pod.gang_marks.push_back(std::move(mark));
+}
+
+/// Reads the fields of the spec that name a gang of Kubernetes.
+inline void read_gang_fields(object_reader& spec, pod_object& pod) {
+    const field group_at = spec.optional("schedulingGroup");
+    object_reader group = group_at.as_object();
+    pod.pod_group = string_or_empty(group.optional("podGroupName"));
+    finish(group, pod_tables::scheduling_group, pod.unsupported);
+    const field workload_at = spec.optional("workloadRef");
+    object_reader workload = workload_at.as_object();
+    // The gang reader uses the values.
+    check_types(workload, pod_tables::workload_reference);
+    finish(workload, pod_tables::workload_reference, pod.unsupported);
+    for (const field* const each : {&group_at, &workload_at})
+        if (each->is_present())
+            note_gang_mark(each->path(), pod);
 }
 
 /// Makes the paths of unsupported fields relative to the pod, also for pod templates.
@@ -289,7 +305,7 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
         read.requests.erase(own);
 
     read.where.selector.requirements = require_equal(read_labels(spec.optional("nodeSelector")));
-    detail::read_os(spec.optional("os"), read.where);
+    detail::read_os(spec.optional("os"), read);
     const field affinity_at = spec.optional("affinity");
     object_reader affinity = affinity_at.as_object();
     detail::read_node_affinity(affinity.optional("nodeAffinity"), read);
@@ -307,13 +323,7 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
     detail::read_volumes(spec.optional("volumes"), read);
     read.claims =
         detail::read_pod_claims(spec.optional("resourceClaims"), claims_at, read.unsupported);
-    const field group_at = spec.optional("schedulingGroup");
-    object_reader group = group_at.as_object();
-    read.pod_group = detail::string_or_empty(group.optional("podGroupName"));
-    group.ignore_rest();
-    for (const std::string_view kind : {"schedulingGroup", "workloadRef"})
-        if (const field at = spec.optional(kind); at.is_present())
-            detail::note_gang_mark(at.path(), read);
+    detail::read_gang_fields(spec, read);
     const field gates_at = spec.optional("schedulingGates");
     const array_reader gates = gates_at.as_array();
     read.run_time = detail::read_run_time(spec.optional("activeDeadlineSeconds"), object, read);

@@ -160,6 +160,25 @@ TEST_CASE("who is told to evict nobody does not") {
           "workload PodGroup default/g :2 patient /a\n");
 }
 
+TEST_CASE("a pod in its gang waits for an unknown field of the reference to it") {
+    const std::string wait = ": unknown field, and the pod waits because it may say where the pod "
+                             "may run (expected a field of Kubernetes 1.37; did you mean ";
+    CHECK(read(object("scheduling.k8s.io/v1alpha3", "PodGroup", "name: g",
+                      "spec: {schedulingPolicy: {gang: {minCount: 1}}}") +
+               pod("a", "", "schedulingGroup: {podGroupName: g, podGroupNames: [h]}")) ==
+          "workload PodGroup default/g :1 /a\n"
+          "pod a spec.schedulingGroup.podGroupNames\n"
+          "in:4:92: warning: spec.schedulingGroup.podGroupNames" +
+              wait + "podGroupName?)\n");
+    CHECK(read(object("scheduling.k8s.io/v1alpha1", "Workload", "name: w",
+                      "spec: {podGroups: [{name: g, policy: {gang: {minCount: 1}}}]}") +
+               pod("a", "", "workloadRef: {name: w, podGroup: g, podGroups: [h]}")) ==
+          "workload Workload default/w :1 /a\n"
+          "pod a spec.workloadRef.podGroups\n"
+          "in:4:93: warning: spec.workloadRef.podGroups" +
+              wait + "podGroup?)\n");
+}
+
 TEST_CASE("a job without pods is planned as those that it would make") {
     const std::string made = read(job("j"));
     // What its controller makes up stands behind the dash.

@@ -131,8 +131,7 @@ TEST_CASE("the compatibility page prints the table of pod fields") {
 TEST_CASE("a field of the wrong type is an error, whatever its support") {
     for (const pod_field& each : detail::pod_tables::spec) {
         CAPTURE(each.key);
-        if (each.support == field_support::refused || each.key == "schedulingGroup" ||
-            each.key == "workloadRef")
+        if (each.support == field_support::refused)
             continue;
         const std::string text =
             "  " + std::string(each.key) + ": " + std::string(wrong_value(each.type)) + "\n";
@@ -243,6 +242,22 @@ TEST_CASE("every field that Kubernetes knows in a volume that is honoured lets t
         CHECK(result.pod.unsupported.empty());
         CHECK(result.findings.empty());
     }
+}
+
+TEST_CASE("an unknown field of a gang reference or of the system makes the pod wait") {
+    const auto with = [](const std::string& spec) {
+        CHECK(read(containers + spec).findings.find("unknown field, and the pod waits") !=
+              std::string::npos);
+        return unsupported(spec);
+    };
+    CHECK(with("  schedulingGroup: {podGroupName: g, x: 7}\n") ==
+          "spec.schedulingGroup.x spec.schedulingGroup");
+    CHECK(with("  workloadRef: {name: w, podGroup: g, podGroupReplicaKey: '1', x: 7}\n") ==
+          "spec.workloadRef.x spec.workloadRef");
+    CHECK(with("  os: {name: linux, x: 7}\n") == "spec.os.x");
+    // Only the reference itself is a mark, which counts no more once the pod is in its gang.
+    CHECK(read(containers + "  schedulingGroup: {podGroupName: g, x: 7}\n").pod.gang_marks ==
+          std::vector<std::string>{"spec.schedulingGroup"});
 }
 
 TEST_CASE("an unknown field that is null or an empty list is ignored") {
