@@ -82,8 +82,8 @@ run_exec_plugin(const exec_plugin& plugin, const std::string& home,
         return failure{"the credential plugin " + codec::in_quotes(plugin.command) + " " + what};
     };
     for (const auto& [name, value] : plugin.environment)
-        if (redirects_code(name))
-            return failed("may not be given the variable " + codec::in_quotes(name));
+        if (!is_plugin_variable(name))
+            return failed("may not be run: " + refused_variable_text(name));
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return failed(std::string("has no pipe: ") + std::strerror(errno));

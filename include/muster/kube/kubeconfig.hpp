@@ -212,10 +212,8 @@ private:
         environment.for_each_object([&](codec::object_reader& each) {
             const codec::field name_at = each.required("name");
             std::string name = text_of(name_at);
-            if (redirects_code(name))
-                name_at.error("the variable " + codec::in_quotes(name) +
-                              " may not be set for a credential plugin: it can change which code "
-                              "runs (set it in a script that is allowed as the plugin)");
+            if (!is_plugin_variable(name))
+                name_at.error(refused_variable_text(name));
             made.environment.emplace_back(std::move(name), text_of(each.required("value")));
             each.finish();
         });

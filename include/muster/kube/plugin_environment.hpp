@@ -3,49 +3,122 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
+
+#include <muster/codec/diagnostic.hpp>
 
 namespace muster {
 inline namespace v0_1 {
 namespace kube {
 
-/// True if a variable can change which code a program runs: through the loader, the C library, a
-/// shell, an interpreter or a runtime, through the search path (PATH), or through start-up files
-/// (HOME). A kubeconfig may not set such a variable for a credential plugin, because the plugin is
-/// allowed by its path. Invalid names, such as those with `=`, also return true.
-[[nodiscard]] inline bool redirects_code(std::string_view name) {
-    constexpr std::array prefixes{
-        // loaders and C libraries
-        std::string_view("LD_"), std::string_view("DYLD_"), std::string_view("_RLD"),
-        std::string_view("GLIBC_"), std::string_view("GCONV_"), std::string_view("MALLOC_"),
-        // shells
-        std::string_view("BASH"), std::string_view("ZDOT"),
-        // interpreters and runtimes
-        std::string_view("PYTHON"), std::string_view("PERL"), std::string_view("RUBY"),
-        std::string_view("GEM_"), std::string_view("BUNDLE_"), std::string_view("NODE_"),
-        std::string_view("LUA_"), std::string_view("PHP"), std::string_view("TCL"),
-        std::string_view("DOTNET_"), std::string_view("CORECLR_"), std::string_view("COR_"),
-        std::string_view("JAVA_"), std::string_view("JDK_"), std::string_view("_JAVA_"),
-        // modules of OpenSSL
-        std::string_view("OPENSSL_")};
-    constexpr std::array names{
-        std::string_view("PATH"), std::string_view("HOME"), std::string_view("ENV"),
-        std::string_view("IFS"), std::string_view("SHELLOPTS"), std::string_view("PS4"),
-        std::string_view("CLASSPATH"), std::string_view("PROMPT_COMMAND"),
-        std::string_view("LOCPATH"), std::string_view("NLSPATH"),
-        // the interpreter and the modules of gcloud
-        std::string_view("CLOUDSDK_PYTHON"), std::string_view("CLOUDSDK_PYTHON_ARGS"),
-        std::string_view("CLOUDSDK_PYTHON_SITEPACKAGES"), std::string_view("CLOUDSDK_ROOT_DIR"),
-        std::string_view("KUBERNETES_EXEC_INFO")};
-    const auto is_letter = [](char c) {
-        return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
-    };
-    if (name.empty() || !is_letter(name.front()) ||
-        !std::ranges::all_of(name, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); }))
-        return true;
-    return std::ranges::find(names, name) != names.end() ||
-           std::ranges::any_of(prefixes,
-                               [&](std::string_view each) { return name.starts_with(each); });
+namespace detail {
+
+/// Variables that a kubeconfig may set for a credential plugin: each selects an account, a region,
+/// a credential, a proxy or a language. A variable belongs here only if its value cannot change
+/// which code the plugin runs: no search path, no file that names programs (AWS_CONFIG_FILE,
+/// CLOUDSDK_CONFIG, XDG_CONFIG_HOME), no option of an interpreter or a runtime. Certificate
+/// authorities are left out: with a proxy, they would let the author of a kubeconfig read what the
+/// plugin sends.
+inline constexpr std::array plugin_variables{
+    // aws eks get-token, aws-iam-authenticator
+    std::string_view("AWS_ACCESS_KEY_ID"),
+    std::string_view("AWS_DEFAULT_PROFILE"),
+    std::string_view("AWS_DEFAULT_REGION"),
+    std::string_view("AWS_EC2_METADATA_DISABLED"),
+    std::string_view("AWS_PROFILE"),
+    std::string_view("AWS_REGION"),
+    std::string_view("AWS_ROLE_ARN"),
+    std::string_view("AWS_ROLE_SESSION_NAME"),
+    std::string_view("AWS_SECRET_ACCESS_KEY"),
+    std::string_view("AWS_SESSION_TOKEN"),
+    std::string_view("AWS_STS_REGIONAL_ENDPOINTS"),
+    std::string_view("AWS_USE_DUALSTACK_ENDPOINT"),
+    std::string_view("AWS_USE_FIPS_ENDPOINT"),
+    std::string_view("AWS_WEB_IDENTITY_TOKEN_FILE"),
+    // gke-gcloud-auth-plugin. Credential files may name programs, which run only if
+    // GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES is set.
+    std::string_view("CLOUDSDK_ACTIVE_CONFIG_NAME"),
+    std::string_view("CLOUDSDK_COMPUTE_REGION"),
+    std::string_view("CLOUDSDK_COMPUTE_ZONE"),
+    std::string_view("CLOUDSDK_CORE_ACCOUNT"),
+    std::string_view("CLOUDSDK_CORE_DISABLE_PROMPTS"),
+    std::string_view("CLOUDSDK_CORE_PROJECT"),
+    std::string_view("GOOGLE_APPLICATION_CREDENTIALS"),
+    std::string_view("GOOGLE_CLOUD_PROJECT"),
+    std::string_view("USE_GKE_GCLOUD_AUTH_PLUGIN"),
+    // kubelogin of Azure
+    std::string_view("AAD_LOGIN_METHOD"),
+    std::string_view("AAD_SERVICE_PRINCIPAL_CLIENT_CERTIFICATE"),
+    std::string_view("AAD_SERVICE_PRINCIPAL_CLIENT_CERTIFICATE_PASSWORD"),
+    std::string_view("AAD_SERVICE_PRINCIPAL_CLIENT_ID"),
+    std::string_view("AAD_SERVICE_PRINCIPAL_CLIENT_SECRET"),
+    std::string_view("AAD_USER_PRINCIPAL_NAME"),
+    std::string_view("AAD_USER_PRINCIPAL_PASSWORD"),
+    std::string_view("AZURE_AUTHORITY_HOST"),
+    std::string_view("AZURE_CLIENT_CERTIFICATE_PASSWORD"),
+    std::string_view("AZURE_CLIENT_CERTIFICATE_PATH"),
+    std::string_view("AZURE_CLIENT_ID"),
+    std::string_view("AZURE_CLIENT_SECRET"),
+    std::string_view("AZURE_FEDERATED_TOKEN_FILE"),
+    std::string_view("AZURE_PASSWORD"),
+    std::string_view("AZURE_SUBSCRIPTION_ID"),
+    std::string_view("AZURE_TENANT_ID"),
+    std::string_view("AZURE_USERNAME"),
+    // Alibaba Cloud, DigitalOcean, Oracle Cloud, Scaleway
+    std::string_view("ALIBABA_CLOUD_ACCESS_KEY_ID"),
+    std::string_view("ALIBABA_CLOUD_ACCESS_KEY_SECRET"),
+    std::string_view("ALIBABA_CLOUD_PROFILE"),
+    std::string_view("ALIBABA_CLOUD_ROLE_ARN"),
+    std::string_view("ALIBABA_CLOUD_SECURITY_TOKEN"),
+    std::string_view("DIGITALOCEAN_ACCESS_TOKEN"),
+    std::string_view("OCI_CLI_AUTH"),
+    std::string_view("OCI_CLI_PROFILE"),
+    std::string_view("OCI_CLI_REGION"),
+    std::string_view("SCW_ACCESS_KEY"),
+    std::string_view("SCW_DEFAULT_PROJECT_ID"),
+    std::string_view("SCW_DEFAULT_REGION"),
+    std::string_view("SCW_PROFILE"),
+    std::string_view("SCW_SECRET_KEY"),
+    // client-keystone-auth
+    std::string_view("OS_APPLICATION_CREDENTIAL_ID"),
+    std::string_view("OS_APPLICATION_CREDENTIAL_NAME"),
+    std::string_view("OS_APPLICATION_CREDENTIAL_SECRET"),
+    std::string_view("OS_AUTH_URL"),
+    std::string_view("OS_DOMAIN_NAME"),
+    std::string_view("OS_PASSWORD"),
+    std::string_view("OS_PROJECT_ID"),
+    std::string_view("OS_PROJECT_NAME"),
+    std::string_view("OS_REGION_NAME"),
+    std::string_view("OS_USERNAME"),
+    std::string_view("OS_USER_DOMAIN_NAME"),
+    // proxies
+    std::string_view("ALL_PROXY"),
+    std::string_view("HTTPS_PROXY"),
+    std::string_view("HTTP_PROXY"),
+    std::string_view("NO_PROXY"),
+    std::string_view("all_proxy"),
+    std::string_view("http_proxy"),
+    std::string_view("https_proxy"),
+    std::string_view("no_proxy"),
+    // locale
+    std::string_view("LANG"),
+    std::string_view("LC_ALL"),
+};
+
+} // namespace detail
+
+/// Returns true if a kubeconfig may set a variable for a credential plugin. The plugin is allowed
+/// by its path, so a variable must not change which code it runs. All other names return false.
+[[nodiscard]] constexpr bool is_plugin_variable(std::string_view name) noexcept {
+    return std::ranges::find(detail::plugin_variables, name) != detail::plugin_variables.end();
+}
+
+/// Returns the error about a variable that a kubeconfig may not set.
+[[nodiscard]] inline std::string refused_variable_text(std::string_view name) {
+    return "the variable " + codec::in_quotes(name) +
+           " may not be set for a credential plugin: it is not among the variables that cannot "
+           "change which code runs (set it in a script that is allowed as the plugin)";
 }
 
 } // namespace kube

@@ -136,7 +136,7 @@ TEST_CASE("a plugin runs only by its absolute path, and only when that is allowe
       apiVersion: client.authentication.k8s.io/v1
       command: /usr/bin/login
       args: [get, token]
-      env: [{name: A, value: b}]
+      env: [{name: AWS_PROFILE, value: b}]
       interactiveMode: Never
 )";
     const auto denied = read({config("    server: https://h\n", user)});
@@ -153,14 +153,14 @@ TEST_CASE("a plugin runs only by its absolute path, and only when that is allowe
     CHECK_FALSE(read({config("    server: https://h\n", relative)}, how).made);
 }
 
-TEST_CASE("a plugin gets no variable that can change which code runs") {
+TEST_CASE("a kubeconfig sets only variables that cannot change which code a plugin runs") {
     kubeconfig_options how;
     how.allowed_plugins = {"/usr/bin/login"};
     const auto with = [&](const std::string& name) {
         return read({config("    server: https://h\n",
                             "    exec:\n      apiVersion: client.authentication.k8s.io/v1\n"
                             "      command: /usr/bin/login\n"
-                            "      env: [{name: FINE, value: a}, {name: '" +
+                            "      env: [{name: AWS_REGION, value: a}, {name: '" +
                                 name + "', value: b}]\n")},
                     how);
     };
@@ -190,6 +190,24 @@ TEST_CASE("a plugin gets no variable that can change which code runs") {
                                    "OPENSSL_CONF",
                                    "BASH_FUNC_x%%",
                                    "LD_PRELOAD=/x.so:",
+                                   "AWS_CONFIG_FILE",
+                                   "AWS_SHARED_CREDENTIALS_FILE",
+                                   "AZURE_CONFIG_DIR",
+                                   "AZURE_EXTENSION_DIR",
+                                   "CLOUDSDK_CONFIG",
+                                   "GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES",
+                                   "XDG_CONFIG_HOME",
+                                   "GIT_SSH_COMMAND",
+                                   "ERL_FLAGS",
+                                   "R_PROFILE",
+                                   "JULIA_LOAD_PATH",
+                                   "ELECTRON_RUN_AS_NODE",
+                                   "GTK_MODULES",
+                                   "QT_PLUGIN_PATH",
+                                   "SSL_CERT_FILE",
+                                   "KUBERNETES_EXEC_INFO",
+                                   "aws_profile",
+                                   "SOMETHING_NEW",
                                    "",
                                    "A B"}) {
         CAPTURE(name);
@@ -197,9 +215,15 @@ TEST_CASE("a plugin gets no variable that can change which code runs") {
         CHECK_FALSE(of.made);
         CHECK(of.errors.find("users[0].user.exec.env[1].name: the variable \"" + name +
                              "\" may not be set for a credential plugin") != std::string::npos);
+        CHECK(of.errors.find("(set it in a script that is allowed as the plugin)") !=
+              std::string::npos);
     }
-    for (const std::string name : {"AWS_PROFILE", "CLOUDSDK_CONFIG", "USE_GKE_GCLOUD_AUTH_PLUGIN",
-                                   "HTTPS_PROXY", "ENVIRONMENT", "old_ld", "A1"}) {
+    for (const std::string name :
+         {"AWS_PROFILE", "AWS_DEFAULT_REGION", "AWS_STS_REGIONAL_ENDPOINTS", "AWS_ROLE_ARN",
+          "AWS_WEB_IDENTITY_TOKEN_FILE", "USE_GKE_GCLOUD_AUTH_PLUGIN", "CLOUDSDK_CORE_PROJECT",
+          "CLOUDSDK_ACTIVE_CONFIG_NAME", "AAD_LOGIN_METHOD", "AAD_SERVICE_PRINCIPAL_CLIENT_SECRET",
+          "AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_FEDERATED_TOKEN_FILE", "HTTPS_PROXY",
+          "https_proxy", "NO_PROXY"}) {
         CAPTURE(name);
         CHECK(with(name).made);
     }
