@@ -178,8 +178,9 @@ void read_controller(object_reader& object, Owned& of) {
 
 } // namespace detail
 
-/// Reads a v1 PersistentVolumeClaim. The binding is complete if the annotation or the phase says
-/// so.
+/// Reads a v1 PersistentVolumeClaim. A claim that names a volume is bound if it has the annotation
+/// that kube-scheduler requires, or the phase Bound, which a cluster never sets before the
+/// annotation.
 [[nodiscard]] inline claim_object read_claim(object_reader& object, reading_context& context) {
     claim_object read;
     read.metadata = read_metadata(object, true, context);

@@ -273,6 +273,30 @@ TEST_CASE("a claim that is lost or being deleted makes its pod wait") {
     CHECK(deleted.unusable == "p ");
 }
 
+TEST_CASE("a claim with a volume is bound by the annotation bind-completed or by its phase") {
+    const auto with = [](const std::string& meta, const std::string& spec,
+                         const std::string& status) {
+        return decide(nodes + pod("p", "data") +
+                      "---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data" +
+                      meta + "}\nspec: {" + spec + "resources: {requests: {storage: 1Gi}}}\n" +
+                      status + volume("v", on_node("b1")));
+    };
+    const std::string uid = ", uid: u";
+    const std::string completed = ", annotations: {pv.kubernetes.io/bind-completed: \"yes\"}";
+    const std::string of_v = "volumeName: v, ";
+    const std::string phase_bound = "status: {phase: Bound}\n";
+    for (const std::string& own : {uid, std::string()}) {
+        CAPTURE(own);
+        // kube-scheduler does not read the phase.
+        for (const char* const status : {"", "status: {}\n", "status: {phase: Pending}\n"})
+            CHECK(with(own + completed, of_v, status).placed == "p=b1 ");
+        CHECK(with(own, of_v, phase_bound).placed == "p=b1 ");
+        CHECK(with(own, of_v, "").waits == "claim data is not bound to volume v yet; ");
+        CHECK(with(own + completed, "", phase_bound).placed.empty());
+        CHECK(with(own + completed, of_v, "status: {phase: Lost}\n").placed.empty());
+    }
+}
+
 TEST_CASE("no binding helps a claim whose volume is missing, kept for another claim, or not "
           "understood") {
     const auto named = [](const std::string& of_volume) {
