@@ -82,6 +82,10 @@ template<class Object>
     forbid_disruption(budget);
     return true;
 }
+[[nodiscard]] inline bool restrict_broken(runtime_class_object& runtime, const std::string& why) {
+    runtime.unsupported.push_back(why);
+    return true;
+}
 [[nodiscard]] inline bool restrict_broken(topology_object&, const std::string&) {
     return false;
 }

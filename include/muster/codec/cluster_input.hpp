@@ -149,6 +149,7 @@ private:
         manifest_options how;
         how.default_namespace = options_->default_namespace;
         how.rules = options_->rules;
+        how.runtime_classes = objects_->runtime_classes;
         manifests made = read_manifests(*documents, how, found);
         tell(found);
         for (pod_object& pod : made.pods)

@@ -423,10 +423,16 @@ private:
             "Binding"};
         if (version == "v1")
             return std::ranges::find(core, kind) != core.end();
-        static constexpr std::array<std::string_view, 9> groups{
-            "rbac.authorization.k8s.io", "storage.k8s.io",   "networking.k8s.io",
-            "apiextensions.k8s.io",      "policy",           "autoscaling",
-            "resource.k8s.io",           "discovery.k8s.io", "coordination.k8s.io"};
+        static constexpr std::array<std::string_view, 10> groups{"rbac.authorization.k8s.io",
+                                                                 "storage.k8s.io",
+                                                                 "networking.k8s.io",
+                                                                 "apiextensions.k8s.io",
+                                                                 "policy",
+                                                                 "autoscaling",
+                                                                 "resource.k8s.io",
+                                                                 "discovery.k8s.io",
+                                                                 "coordination.k8s.io",
+                                                                 "node.k8s.io"};
         if (std::ranges::find(groups, version.substr(0, version.find('/'))) != groups.end())
             return true;
         return kind == "Queue" && (version == t9k_group_version || is_volcano(version) ||

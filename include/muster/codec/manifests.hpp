@@ -28,6 +28,7 @@
 #include <muster/codec/peer_queue_reader.hpp>
 #include <muster/codec/pod_reader.hpp>
 #include <muster/codec/reading_context.hpp>
+#include <muster/codec/runtime_classes.hpp>
 #include <muster/codec/storage_listing.hpp>
 #include <muster/codec/storage_reader.hpp>
 #include <muster/codec/t9k_reader.hpp>
@@ -42,6 +43,8 @@ struct manifest_options {
     /// For namespaced objects that name none.
     std::string default_namespace = "default";
     reading_rules rules;
+    /// RuntimeClasses beside those of the documents. May be empty.
+    std::span<const runtime_class_object> runtime_classes;
 };
 
 namespace detail {
@@ -72,6 +75,8 @@ public:
     manifest_reader(const manifest_options& options, diagnostics& out) : out_(&out) {
         context_.default_namespace = options.default_namespace;
         context_.rules = options.rules;
+        made_.runtime_classes.assign(options.runtime_classes.begin(),
+                                     options.runtime_classes.end());
     }
 
     [[nodiscard]] manifests finish() && {
@@ -79,6 +84,7 @@ public:
             if (nodes_of_unread_pods_.contains(each.metadata.key.name))
                 close_unread(each);
         made_.newest = context_.newest;
+        apply_runtime_classes(made_.runtime_classes, made_.pods, *out_);
         apply_default_spread(made_, context_.rules);
         kueue_.settle(made_, *out_);
         listing_.settle(made_);
@@ -120,6 +126,8 @@ private:
             keep(made_.namespaces, kind, read_namespace(object, context_));
         else if (version == "scheduling.k8s.io/v1" && kind == "PriorityClass")
             keep(made_.priority_classes, kind, read_priority_class(object, context_));
+        else if (version == "node.k8s.io/v1" && kind == "RuntimeClass")
+            keep(made_.runtime_classes, kind, read_runtime_class(object, context_));
         else if (version == "policy/v1" && kind == "PodDisruptionBudget")
             keep(made_.budgets, kind, read_disruption_budget(object, context_));
         else if (version == "kai.scheduler/v1alpha1" && kind == "Topology")
@@ -279,7 +287,7 @@ private:
 
 } // namespace detail
 
-/// Reads Kubernetes objects and lists of them: Node, Pod, Namespace, PriorityClass,
+/// Reads Kubernetes objects and lists of them: Node, Pod, Namespace, PriorityClass, RuntimeClass,
 /// PodDisruptionBudget, storage (PersistentVolumeClaim, PersistentVolume, StorageClass, CSINode,
 /// CSIDriver, CSIStorageCapacity, VolumeAttachment), devices (ResourceClaim, ResourceClaimTemplate,
 /// ResourceSlice, DeviceClass), T9k's PodGroup and Queue, KAI's Queue and Topology, Volcano's

@@ -83,6 +83,9 @@ struct pod_object {
     /// The node to which a scheduler nominated the pod; empty = none.
     std::string nominated_node;
     std::string scheduler_name;
+    std::string runtime_class;
+    /// True if the pod names an overhead, which is part of `requests`.
+    bool has_overhead = false;
     std::optional<std::int64_t> priority;
     std::string priority_class;
     /// Its preemptionPolicy is Never.
@@ -272,6 +275,16 @@ struct priority_class_object {
     bool never_preempts = false;
 };
 
+/// node.k8s.io/v1 RuntimeClass: what the API server adds to pods that name it.
+struct runtime_class_object {
+    object_metadata metadata;
+    named_amounts overhead;
+    std::vector<label_requirement> selector;
+    std::vector<toleration> tolerations;
+    /// Parts of the class that are not modelled or could not be read: its pods wait.
+    std::vector<std::string> unsupported;
+};
+
 /// A Service, ReplicationController, ReplicaSet or StatefulSet, for the pods that it selects.
 struct spread_owner_object {
     object_metadata metadata;
@@ -293,6 +306,7 @@ struct manifests {
     bool kueue = false;
     std::vector<namespace_object> namespaces;
     std::vector<priority_class_object> priority_classes;
+    std::vector<runtime_class_object> runtime_classes;
     std::vector<workload_priority_object> workload_priorities;
     std::vector<topology_object> topologies;
     std::vector<disruption_budget_object> budgets;

@@ -74,9 +74,10 @@ inline constexpr std::array spec{
     pod_field{"resourceClaims", list, honoured, "the pod waits for claims that are not allocated"},
     pod_field{"resources", object, honoured},
     pod_field{"restartPolicy", text, irrelevant},
-    pod_field{"runtimeClassName", text, irrelevant,
+    pod_field{"runtimeClassName", text, honoured,
               "the API server writes the overhead, selector and tolerations of the class into the "
-              "pod"},
+              "pod; for pods that are not created yet, Muster adds those of a RuntimeClass of the "
+              "input (`muster run`: not for replicas of jobs of T9k and Grove)"},
     pod_field{"schedulerName", text, honoured},
     pod_field{"schedulingGates", list, honoured, "the pod waits until the list is empty"},
     pod_field{"schedulingGroup", object, honoured, "the pod's gang"},

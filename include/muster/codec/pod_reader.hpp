@@ -51,7 +51,8 @@ inline void read_os(const field& at, pod_object& pod) {
     pod.where.selector.requirements.push_back(std::move(other));
 }
 
-inline void read_tolerations(const field& at, pod_object& pod) {
+inline void read_tolerations(const field& at, std::vector<toleration>& tolerations,
+                             std::vector<std::string>& unsupported) {
     const array_reader list = at.as_array();
     list.for_each_object([&](object_reader& each) {
         toleration one;
@@ -63,7 +64,7 @@ inline void read_tolerations(const field& at, pod_object& pod) {
         const field effect_at = each.optional("effect");
         if (!effect_at.as_string().value_or("").empty())
             one.effect = read_effect(effect_at);
-        finish(each, pod_tables::toleration, pod.unsupported);
+        finish(each, pod_tables::toleration, unsupported);
         if (key && !key->empty())
             one.key = std::string(*key);
         const bool orders = op == "Gt" || op == "Lt";
@@ -80,7 +81,7 @@ inline void read_tolerations(const field& at, pod_object& pod) {
         if (!one.key && one.value)
             op_at.error("the operator is " + std::string(op.empty() ? "Equal" : op) +
                         " without a key (expected Exists)");
-        pod.where.tolerations.push_back(std::move(one));
+        tolerations.push_back(std::move(one));
     });
 }
 
@@ -299,7 +300,9 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
     });
     const resource_lists pod_level =
         read_pod_level_resources(spec.optional("resources"), read.unsupported);
-    read.requests = request.total(pod_level, read_amounts(spec.optional("overhead")));
+    const field overhead_at = spec.optional("overhead");
+    read.has_overhead = overhead_at.is_present();
+    read.requests = request.total(pod_level, read_amounts(overhead_at));
     // Every pod takes one of `pods`, whatever it writes.
     if (const auto own = read.requests.find("pods"); own != read.requests.end())
         read.requests.erase(own);
@@ -319,7 +322,8 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
                         terms, read.unsupported);
     if (terms.any())
         read.where.pods = std::move(terms);
-    detail::read_tolerations(spec.optional("tolerations"), read);
+    detail::read_tolerations(spec.optional("tolerations"), read.where.tolerations,
+                             read.unsupported);
     detail::read_volumes(spec.optional("volumes"), read);
     read.claims =
         detail::read_pod_claims(spec.optional("resourceClaims"), claims_at, read.unsupported);
@@ -333,6 +337,7 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
     read.never_preempts = read_never_preempts(spec.optional("preemptionPolicy"));
     if (const auto name = spec.optional("schedulerName").as_string())
         read.scheduler_name = *name;
+    read.runtime_class = detail::string_or_empty(spec.optional("runtimeClassName"));
     if (const auto name = spec.optional("nodeName").as_string())
         read.node = *name;
     detail::drop_container_fields(spec);
