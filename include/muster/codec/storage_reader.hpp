@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -159,6 +160,35 @@ inline void read_volume_source(object_reader& spec, std::string& driver, std::st
     }
 }
 
+/// Fields of a PersistentVolume's spec that do not say which nodes can use it, its sources among
+/// them (Kubernetes 1.37).
+inline constexpr std::initializer_list<std::string_view> volume_fields = {
+    "persistentVolumeReclaimPolicy",
+    "mountOptions",
+    "awsElasticBlockStore",
+    "azureDisk",
+    "azureFile",
+    "cephfs",
+    "cinder",
+    "csi",
+    "fc",
+    "flexVolume",
+    "flocker",
+    "gcePersistentDisk",
+    "glusterfs",
+    "hostPath",
+    "iscsi",
+    "local",
+    "nfs",
+    "photonPersistentDisk",
+    "portworxVolume",
+    "quobyte",
+    "rbd",
+    "scaleIO",
+    "storageos",
+    "vsphereVolume",
+};
+
 /// Reads the owner of an object that is its controller.
 template<class Owned>
 void read_controller(object_reader& object, Owned& of) {
@@ -231,7 +261,14 @@ void read_controller(object_reader& object, Owned& of) {
     read.nodes = detail::read_node_selector(affinity.optional("required"), read.unsupported);
     affinity.finish();
     detail::read_volume_source(spec, read.driver, read.handle);
-    spec.ignore_rest();
+    spec.ignore(detail::volume_fields);
+    // It may say on which nodes the volume can be used.
+    spec.take_each([&](std::string_view key, const field& value) {
+        if (value.is_present())
+            read.unsupported.push_back("spec." + std::string(key));
+        return false;
+    });
+    spec.finish();
     const field status_at = object.optional("status");
     object_reader status = status_at.as_object();
     const auto phase = status.optional("phase").as_string().value_or("");

@@ -214,7 +214,7 @@ private:
         if (!volume->unsupported.empty())
             return wait_unusable(at, name,
                                  "is bound to volume " + claim.asks.volume +
-                                     ", whose node affinity is not understood (" +
+                                     ", of which a part is not understood (" +
                                      volume->unsupported.front() + ")");
         if (volume->nodes)
             reach(at, *volume->nodes, what);

@@ -1401,6 +1401,25 @@ TEST_CASE("inline CSI volumes count, and never prove never") {
     CHECK(made.answers == std::vector{muster::answer::waiting});
 }
 
+TEST_CASE("a pod waits for a volume of which a field is unknown, as it may bear on nodes") {
+    const std::string typo = ", nodeAffinty: {required: {}}";
+    diagnostics out;
+    const auto documents = read_documents("f", volume("v", typo), out);
+    static_cast<void>(read_manifests(documents, {}, out));
+    REQUIRE(out.findings().size() == 1);
+    CHECK(to_text(out.findings().front()).find("spec.nodeAffinty: unknown field") !=
+          std::string::npos);
+    CHECK(out.ok());
+    // A bound volume, and a free one.
+    for (const std::string& claim : {bound("c", "v"), unbound("c", "local")})
+        for (const std::string& more : {std::string(), typo}) {
+            const auto made = decide(nodes + local + claim + pod("p", "c") +
+                                     volume("v", ", storageClassName: local" + more));
+            CHECK(made.placed == (more.empty() ? "p=a1 " : ""));
+            CHECK((made.waits.find("not understood") != std::string::npos) == !more.empty());
+        }
+}
+
 TEST_CASE("a pod never gets one volume for two claims, though one is another gang's as well") {
     // The first gang uses c3 and never starts, as no node has a zone z.
     const auto first = [](const std::string& name, const std::string& claims,
