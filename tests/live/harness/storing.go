@@ -11,17 +11,18 @@ import (
 )
 
 const (
-	classesPath  = "/apis/storage.k8s.io/v1/storageclasses"
-	csiNodesPath = "/apis/storage.k8s.io/v1/csinodes"
-	attachedPath = "/apis/storage.k8s.io/v1/volumeattachments"
-	driversPath  = "/apis/storage.k8s.io/v1/csidrivers"
-	volumesPath  = "/api/v1/persistentvolumes"
-	selectedNode = "volume.kubernetes.io/selected-node"
-	hostLabel    = "kubernetes.io/hostname"
-	zoneLabel    = "topology.kubernetes.io/zone"
-	regionLabel  = "topology.kubernetes.io/region"
-	oldZoneLabel = "failure-domain.beta.kubernetes.io/zone"
-	bindComplete = "pv.kubernetes.io/bind-completed"
+	classesPath    = "/apis/storage.k8s.io/v1/storageclasses"
+	csiNodesPath   = "/apis/storage.k8s.io/v1/csinodes"
+	attachedPath   = "/apis/storage.k8s.io/v1/volumeattachments"
+	driversPath    = "/apis/storage.k8s.io/v1/csidrivers"
+	volumesPath    = "/api/v1/persistentvolumes"
+	selectedNode   = "volume.kubernetes.io/selected-node"
+	hostLabel      = "kubernetes.io/hostname"
+	zoneLabel      = "topology.kubernetes.io/zone"
+	regionLabel    = "topology.kubernetes.io/region"
+	oldZoneLabel   = "failure-domain.beta.kubernetes.io/zone"
+	oldRegionLabel = "failure-domain.beta.kubernetes.io/region"
+	bindComplete   = "pv.kubernetes.io/bind-completed"
 )
 
 func claimsOf(namespace string) string {

@@ -104,20 +104,22 @@ func inZone(label, zones string) func(s *stage, st *storing) error {
 	}
 }
 
-// inRegion starts a gang with volumes whose label restricts them to a region. A node with a zone and
-// without a region has no volume of a region.
-func inRegion(s *stage, st *storing) error {
-	region := func(node, name string) error {
-		return s.change("/api/v1/nodes/"+s.namespace+"-"+node, asText(object{"metadata": object{"labels": object{regionLabel: name}}}))
+// inRegion starts a gang with volumes whose label restricts them to region west, or to several regions
+// of which it is one. A node with a zone and without a region has no volume of a region.
+func inRegion(label, regions string) func(s *stage, st *storing) error {
+	return func(s *stage, st *storing) error {
+		region := func(node, name string) error {
+			return s.change(s.nodePath(node), asText(object{"metadata": object{"labels": object{regionLabel: name}}}))
+		}
+		labels := object{label: regions}
+		if err := firstOf(region("a-east", "east"), region("b-west", "west"), st.class("nfs", immediate, nil), st.zonal("g-0", "nfs", labels, nil),
+			st.zonal("g-1", "nfs", labels, nil), st.claims("g", 2, "nfs"), st.bound("g-0"), st.bound("g-1"), st.users("g", 2),
+			st.waitsFor("g", "1 node(s) had volume node affinity conflict", "claim g-0"), st.addNode("c-west", 1), s.waits("g", 2*time.Second),
+			region("c-west", "west"), s.runs("g", 2)); err != nil {
+			return err
+		}
+		return s.onlyOn("-west")
 	}
-	labels := object{regionLabel: "west"}
-	if err := firstOf(region("a-east", "east"), region("b-west", "west"), st.class("nfs", immediate, nil), st.zonal("g-0", "nfs", labels, nil),
-		st.zonal("g-1", "nfs", labels, nil), st.claims("g", 2, "nfs"), st.bound("g-0"), st.bound("g-1"), st.users("g", 2),
-		st.waitsFor("g", "1 node(s) had volume node affinity conflict", "claim g-0"), st.addNode("c-west", 1), s.waits("g", 2*time.Second),
-		region("c-west", "west"), s.runs("g", 2)); err != nil {
-		return err
-	}
-	return s.onlyOn("-west")
 }
 
 // allocatedClaim starts a pod with a ResourceClaim that is allocated to devices of one node.
@@ -186,6 +188,11 @@ func volumeScenarios() []scenario {
 		return firstOf(st.class("local", delayed, nil), st.volume("v0", "local", "a", nil), st.volume("v1", "local", "b", nil), st.volume("v2", "local", "b", nil),
 			st.claims("g", 3, "local"), st.users("g", 3), st.whole("g", 3))
 	})
+	add("static-and-provisioned", two, func(s *stage, st *storing) error {
+		return firstOf(st.class("made", delayed, nil), st.class("local", delayed, nil), st.volume("v0", "local", "a", nil), st.volume("v1", "local", "b", nil),
+			st.claims("made", 2, "made"), st.claims("local", 2, "local"), s.group("g", 2, ""),
+			st.user("g-0", "g", "made-0", "local-0"), st.user("g-1", "g", "made-1", "local-1"), st.whole("g", 2))
+	})
 	add("joint-matching", map[string]int{"a": 1, "b": 1}, func(s *stage, st *storing) error {
 		// The smaller volume is the only one that b can use, so the member on a must get the other one.
 		both := object{"nodeAffinity": near(hostLabel, s.namespace+"-a", s.namespace+"-b")}
@@ -204,7 +211,8 @@ func volumeScenarios() []scenario {
 	add("zone-label", map[string]int{"a-east": 4, "b-west": 1}, inZone(zoneLabel, "west"))
 	add("beta-zone-label", map[string]int{"a-east": 4, "b-west": 1}, inZone(oldZoneLabel, "west"))
 	add("several-zones-in-a-label", map[string]int{"a-east": 4, "b-west": 1}, inZone(zoneLabel, "north__west"))
-	add("region-label", map[string]int{"a-east": 4, "b-west": 1}, inRegion)
+	add("region-label", map[string]int{"a-east": 4, "b-west": 1}, inRegion(regionLabel, "west"))
+	add("beta-region-label", map[string]int{"a-east": 4, "b-west": 1}, inRegion(oldRegionLabel, "north__west"))
 	// Claims that cannot be used now.
 	add("missing-claim-then-created", two, func(s *stage, st *storing) error {
 		return firstOf(st.class("made", delayed, nil), st.claim("g-0", "made", nil), st.users("g", 2), st.waitsFor("g", "g-1"),
