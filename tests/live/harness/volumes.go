@@ -122,6 +122,91 @@ func inRegion(label, regions string) func(s *stage, st *storing) error {
 	}
 }
 
+// selectedFor waits until a claim has a selected node, and returns the node.
+func (st *storing) selectedFor(claim string) (string, error) {
+	node := ""
+	err := st.s.becomes(claimsOf(st.s.namespace)+"/"+claim, "has a selected node", func(found object) bool {
+		node = text(found, "metadata", "annotations", selectedNode)
+		return node != ""
+	})
+	return node, err
+}
+
+// setSelected changes the selected node of a claim as a provisioner does; nil removes it.
+func (st *storing) setSelected(claim string, node any) error {
+	return st.s.change(claimsOf(st.s.namespace)+"/"+claim, asText(object{"metadata": object{"annotations": object{selectedNode: node}}}))
+}
+
+// selections counts the scheduler's writes that selected a node for a claim.
+func (st *storing) selections(claim, node string) (int, error) {
+	all, err := st.s.ourWrites()
+	count := 0
+	for _, each := range all {
+		if each.resource == "persistentvolumeclaims" && each.name == claim && text(each.body, "metadata", "annotations", selectedNode) == node {
+			count++
+		}
+	}
+	return count, err
+}
+
+// changedSelection has a provisioner move the selection of one claim to the other of two nodes. The
+// gang starts with volumes on the nodes that are selected then.
+func changedSelection(s *stage, st *storing) error {
+	if err := firstOf(st.class("slow", delayed, object{"provisioner": st.driver}), st.claims("g", 2, "slow"), st.users("g", 2)); err != nil {
+		return err
+	}
+	first, err := st.selectedFor("g-0")
+	if err != nil {
+		return err
+	}
+	other := s.namespace + "-a"
+	if first == other {
+		other = s.namespace + "-b"
+	}
+	if err := firstOf(st.setSelected("g-0", other), st.waitsFor("g", "claim g-0 is provisioned for node "+other)); err != nil {
+		return err
+	}
+	for _, claim := range []string{"g-0", "g-1"} {
+		node, err := st.selectedFor(claim)
+		if err != nil {
+			return err
+		}
+		if claim == "g-0" && node != other {
+			return unsafe(fmt.Sprintf("claim g-0 has selected node %s (expected the provisioner's, %s)", node, other))
+		}
+		if err := st.zonal(claim, "slow", nil, object{"nodeAffinity": near(hostLabel, node)}); err != nil {
+			return err
+		}
+	}
+	return st.whole("g", 2)
+}
+
+// deletedNode deletes the node for which a volume is being provisioned. The gang waits at once, and
+// another node is selected after the provisioner removed the selection. The deleted node is not
+// selected again.
+func deletedNode(s *stage, st *storing) error {
+	if err := firstOf(st.class("slow", delayed, object{"provisioner": st.driver}), st.claims("g", 1, "slow"), st.users("g", 1)); err != nil {
+		return err
+	}
+	if _, err := st.selectedFor("g-0"); err != nil {
+		return err
+	}
+	gone := s.namespace + "-a"
+	if err := firstOf(s.on.admin.expect(200, "DELETE", s.nodePath("a"), ""), st.waitsFor("g", "node "+gone+" does not exist any longer"),
+		st.addNode("b", 1), st.waitsFor("g", "g-0"), st.setSelected("g-0", nil),
+		s.becomes(claimsOf(s.namespace)+"/g-0", "is provisioned for b", func(found object) bool {
+			return text(found, "metadata", "annotations", selectedNode) == s.namespace+"-b"
+		}),
+		st.zonal("g-0", "slow", nil, object{"nodeAffinity": near(hostLabel, s.namespace+"-b")}), st.whole("g", 1)); err != nil {
+		return err
+	}
+	count, err := st.selections("g-0", gone)
+	if err == nil && count != 1 {
+		return unsafe(fmt.Sprintf("node %s was selected %d times (expected once, before it was deleted)", gone, count))
+	}
+	return err
+}
+
 // allocatedClaim starts a pod with a ResourceClaim that is allocated to devices of one node.
 func allocatedClaim(s *stage, st *storing) error {
 	path := "/apis/resource.k8s.io/v1/namespaces/" + s.namespace + "/resourceclaims"
@@ -244,6 +329,8 @@ func volumeScenarios() []scenario {
 			st.users("g", 1), st.waitsFor("g", "2 node(s) didn't find available persistent volumes to bind"), st.addNode("late", 1),
 			st.zonal("late", "slow", nil, object{"nodeAffinity": near(hostLabel, s.namespace+"-late"), "claimRef": object{"namespace": s.namespace, "name": "g-0"}}), st.whole("g", 1))
 	})
+	add("selected-node-changed", two, changedSelection)
+	add("selected-node-deleted", map[string]int{"a": 1}, deletedNode)
 	add("volume-matches", map[string]int{"a": 8}, func(s *stage, st *storing) error {
 		// Each volume differs from the claim in one property.
 		if err := firstOf(st.class("local", delayed, nil), st.class("other", delayed, nil),
