@@ -411,6 +411,22 @@ func volumeScenarios() []scenario {
 	add("shared-claim", two, func(s *stage, st *storing) error {
 		return firstOf(st.class("made", delayed, nil), st.claim("c", "made", nil), s.group("g", 2, ""), st.user("g-0", "g", "c"), st.user("g-1", "g", "c"), s.runs("g", 2))
 	})
+	add("shared-claim-counts-once", map[string]int{}, func(s *stage, st *storing) error {
+		return firstOf(st.addLimited("a", st.driver, 1), st.class("made", delayed, nil), st.claim("c", "made", nil), s.group("g", 2, ""),
+			st.user("g-0", "g", "c"), st.user("g-1", "g", "c"), s.runs("g", 2))
+	})
+	add("shared-claims-fill-a-limit", map[string]int{}, func(s *stage, st *storing) error {
+		// Three shared volumes are more than half of what the node attaches.
+		if err := firstOf(st.addLimited("a", st.driver, 4), st.class("made", delayed, nil), st.claims("c", 3, "made"), s.group("g", 4, "")); err != nil {
+			return err
+		}
+		for at := range 4 {
+			if err := st.user(fmt.Sprintf("g-%d", at), "g", "c-0", "c-1", "c-2"); err != nil {
+				return err
+			}
+		}
+		return s.runs("g", 4)
+	})
 	add("csinode-limit", map[string]int{}, func(s *stage, st *storing) error {
 		return firstOf(st.addLimited("a", st.driver, 2), st.class("made", delayed, nil), st.claims("g", 3, "made"), st.users("g", 3), st.waitsFor("g", "exceed max volume count"),
 			st.addLimited("b", st.driver, 1), st.whole("g", 3))
