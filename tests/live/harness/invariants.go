@@ -205,26 +205,45 @@ var statusAt = regexp.MustCompile(`status at (http://\S+)/metrics`)
 func (s *stage) metric(name string) (float64, bool) { return metricOf(s.log, name) }
 
 func metricOf(path, name string) (float64, bool) {
-	log, err := os.ReadFile(path)
-	// Whoever starts over says it again.
-	said := statusAt.FindAllSubmatch(log, -1)
-	if err != nil || len(said) == 0 {
-		return 0, false
-	}
-	found := said[len(said)-1]
-	caller := http.Client{Timeout: 5 * time.Second}
-	answer, err := caller.Get(string(found[1]) + "/metrics")
-	if err != nil {
-		return 0, false
-	}
-	defer answer.Body.Close()
-	content, _ := io.ReadAll(answer.Body)
-	line := regexp.MustCompile(`(?m)^` + name + ` (\S+)$`).FindSubmatch(content)
+	line := regexp.MustCompile(`(?m)^` + name + ` (\S+)$`).FindStringSubmatch(pageOf(path, "/metrics"))
 	if line == nil {
 		return 0, false
 	}
-	value, err := strconv.ParseFloat(string(line[1]), 64)
+	value, err := strconv.ParseFloat(line[1], 64)
 	return value, err == nil
+}
+
+// pageOf returns a page of the scheduler with this log; empty if there is none.
+func pageOf(log, path string) string {
+	content, err := os.ReadFile(log)
+	// Whoever starts over says it again.
+	said := statusAt.FindAllSubmatch(content, -1)
+	if err != nil || len(said) == 0 {
+		return ""
+	}
+	caller := http.Client{Timeout: 5 * time.Second}
+	answer, err := caller.Get(string(said[len(said)-1][1]) + path)
+	if err != nil {
+		return ""
+	}
+	defer answer.Body.Close()
+	page, _ := io.ReadAll(answer.Body)
+	return string(page)
+}
+
+// answers waits until the scheduler's own table has a group in a state: Running, Waiting, Never.
+func (s *stage) answers(group, state string) error {
+	page := ""
+	if !eventually(10*time.Second, func() bool {
+		page = pageOf(s.log, "/debug/explain?group="+s.namespace+"/"+group)
+		return slices.ContainsFunc(strings.Split(page, "\n"), func(line string) bool {
+			words := strings.Fields(line)
+			return len(words) > 0 && words[0] == s.namespace+"/"+group && slices.Contains(words, state)
+		})
+	}) {
+		return fmt.Errorf("group %s is not %s (expected it in the table of /debug/explain): %s", group, state, page)
+	}
+	return nil
 }
 
 // calm waits until the scheduler has written nothing for a while, and says so when it never is.

@@ -207,6 +207,16 @@ func deletedNode(s *stage, st *storing) error {
 	return err
 }
 
+// preemptedUser has a pod of a preferred queue evict the user of a ReadWriteOncePod claim.
+func preemptedUser(s *stage, st *storing) error {
+	alone := object{"accessModes": []string{"ReadWriteOncePod"}}
+	low, high := s.namespace+"-low", s.namespace+"-high"
+	s.options = []string{"--preempt", "queues"}
+	return firstOf(s.restarted(), s.queue(low, `"priority":1,"preemptible":true`), s.queue(high, `"priority":9`),
+		st.class("made", delayed, nil), st.claim("c", "made", alone), s.group("g", 1, `,"queue":"`+low+`"`), st.user("g-0", "g", "c"), st.whole("g", 1),
+		s.group("h", 1, `,"queue":"`+high+`"`), st.user("h-0", "h", "c"), st.whole("h", 1), s.gone("g-0"))
+}
+
 // allocatedClaim starts a pod with a ResourceClaim that is allocated to devices of one node.
 func allocatedClaim(s *stage, st *storing) error {
 	path := "/apis/resource.k8s.io/v1/namespaces/" + s.namespace + "/resourceclaims"
@@ -406,8 +416,9 @@ func volumeScenarios() []scenario {
 	add("read-write-once-pod-in-a-gang", two, func(s *stage, st *storing) error {
 		alone := object{"accessModes": []string{"ReadWriteOncePod"}}
 		return firstOf(st.class("made", delayed, nil), st.claim("c", "made", alone), s.group("g", 2, ""), st.user("g-0", "g", "c"), st.user("g-1", "g", "c"),
-			st.waitsFor("g", "ReadWriteOncePod"), s.waits("g", 4*time.Second))
+			st.waitsFor("g", "the minimum of the gang requires several pods that use claim c at a time"), s.answers("g", "Never"))
 	})
+	add("read-write-once-pod-preempted", two, preemptedUser)
 	add("shared-claim", two, func(s *stage, st *storing) error {
 		return firstOf(st.class("made", delayed, nil), st.claim("c", "made", nil), s.group("g", 2, ""), st.user("g-0", "g", "c"), st.user("g-1", "g", "c"), s.runs("g", 2))
 	})
