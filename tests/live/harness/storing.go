@@ -82,7 +82,7 @@ func stored(cpus map[string]int, story func(s *stage, st *storing) error, flaws 
 func (st *storing) sweep() {
 	admin := st.s.on.admin
 	admin.do("DELETE", claimsOf(st.s.namespace), "application/json", `{"gracePeriodSeconds":0}`)
-	for _, path := range []string{volumesPath, classesPath, csiNodesPath, attachedPath, driversPath} {
+	for _, path := range []string{volumesPath, classesPath, csiNodesPath, attachedPath, driversPath, deviceClassesPath, slicesPath} {
 		_, list := admin.get(path)
 		for _, each := range items(list, "items") {
 			if name := text(each, "metadata", "name"); strings.HasPrefix(name, st.s.namespace) || strings.HasPrefix(text(each, "spec", "storageClassName"), st.s.namespace) {

@@ -217,27 +217,6 @@ func preemptedUser(s *stage, st *storing) error {
 		s.group("h", 1, `,"queue":"`+high+`"`), st.user("h-0", "h", "c"), st.whole("h", 1), s.gone("g-0"))
 }
 
-// allocatedClaim starts a pod with a ResourceClaim that is allocated to devices of one node.
-func allocatedClaim(s *stage, st *storing) error {
-	path := "/apis/resource.k8s.io/v1/namespaces/" + s.namespace + "/resourceclaims"
-	claim := object{"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": object{"name": "gpus"},
-		"spec": object{"devices": object{"requests": []object{{"name": "gpu", "exactly": object{"deviceClassName": "gpu.example.com"}}}}}}
-	pod := object{"apiVersion": "v1", "kind": "Pod", "metadata": object{"name": "g-0", "labels": object{groupLabel: "g"}},
-		"spec": object{"schedulerName": schedulerName, "nodeSelector": object{"stage": s.namespace},
-			"resourceClaims": []object{{"name": "gpus", "resourceClaimName": "gpus"}},
-			"containers":     []object{{"name": "c", "image": "i", "resources": object{"requests": object{"cpu": "1"}, "claims": []object{{"name": "gpus"}}}}}}}
-	if err := firstOf(s.on.admin.expect(201, "POST", path, asText(claim)), s.group("g", 1, ""),
-		s.on.admin.expect(201, "POST", podsOf(s.namespace), asText(pod)), st.waitsFor("g", "gpus")); err != nil {
-		return err
-	}
-	_, made := s.on.admin.get(podsOf(s.namespace) + "/g-0")
-	results := []object{{"request": "gpu", "driver": "gpu.example.com", "pool": "p", "device": "d"}}
-	node := object{"nodeSelectorTerms": []object{{"matchFields": []object{{"key": "metadata.name", "operator": "In", "values": []string{s.namespace + "-b"}}}}}}
-	status := object{"status": object{"allocation": object{"devices": object{"results": results}, "nodeSelector": node},
-		"reservedFor": []object{{"resource": "pods", "name": "g-0", "uid": text(made, "metadata", "uid")}}}}
-	return firstOf(s.change(path+"/gpus/status", asText(status)), s.runs("g", 1), s.onlyOn("-b"))
-}
-
 // onlyOn reports a pod that is bound to a node whose name does not end like this.
 func (s *stage) onlyOn(ending string) error {
 	for pod, node := range s.boundWhere() {
@@ -370,7 +349,6 @@ func volumeScenarios() []scenario {
 		return firstOf(st.class("local", delayed, nil), st.volume("small", "local", "a", nil), st.volume("kept", "local", "b", kept),
 			st.claims("g", 1, "local"), st.users("g", 1), st.whole("g", 1), s.onlyOn("-b"))
 	})
-	add("allocated-resource-claim", two, allocatedClaim)
 	add("allowed-topologies", map[string]int{"a-east": 4, "b-west": 1}, func(s *stage, st *storing) error {
 		west := object{"allowedTopologies": []object{{"matchLabelExpressions": []object{{"key": zoneLabel, "values": []string{"west"}}}}}}
 		return firstOf(st.class("made", delayed, west), st.claims("g", 2, "made"), st.users("g", 2), st.waitsFor("g", "1 node(s) didn't find available persistent volumes to bind"), st.addNode("c-west", 1), st.whole("g", 2))

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+package main
+
+import (
+	"fmt"
+)
+
+const (
+	deviceClassesPath = "/apis/resource.k8s.io/v1/deviceclasses"
+	slicesPath        = "/apis/resource.k8s.io/v1/resourceslices"
+)
+
+func resourceClaimsOf(namespace string) string {
+	return "/apis/resource.k8s.io/v1/namespaces/" + namespace + "/resourceclaims"
+}
+
+// deviceClaim creates ResourceClaim gpus, which requests one device.
+func (st *storing) deviceClaim() error {
+	return st.s.on.admin.expect(201, "POST", resourceClaimsOf(st.s.namespace), asText(object{"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": object{"name": "gpus"},
+		"spec": object{"devices": object{"requests": []object{{"name": "gpu", "exactly": object{"deviceClassName": "gpu.example.com"}}}}}}))
+}
+
+// allocate allocates ResourceClaim gpus on a node, and reserves it for the given consumers.
+func (st *storing) allocate(node string, consumers ...object) error {
+	results := []object{{"request": "gpu", "driver": "gpu.example.com", "pool": "p", "device": "d"}}
+	selector := object{"nodeSelectorTerms": []object{{"matchFields": []object{{"key": "metadata.name", "operator": "In", "values": []string{st.s.namespace + "-" + node}}}}}}
+	status := object{"allocation": object{"devices": object{"results": results}, "nodeSelector": selector}}
+	if len(consumers) > 0 {
+		status["reservedFor"] = consumers
+	}
+	return st.s.change(resourceClaimsOf(st.s.namespace)+"/gpus/status", asText(object{"status": status}))
+}
+
+// devicePod creates a pod of a group that requests these resources, and more in its spec.
+func (st *storing) devicePod(name, group string, resources, more object) error {
+	spec := object{"schedulerName": schedulerName, "nodeSelector": object{"stage": st.s.namespace},
+		"containers": []object{{"name": "c", "image": "i", "resources": resources}}}
+	for key, value := range more {
+		spec[key] = value
+	}
+	return st.s.on.admin.expect(201, "POST", podsOf(st.s.namespace), asText(object{"apiVersion": "v1", "kind": "Pod",
+		"metadata": object{"name": name, "labels": object{groupLabel: group}}, "spec": spec}))
+}
+
+// deviceUser creates a pod that uses ResourceClaim gpus.
+func (st *storing) deviceUser(name, group string) error {
+	return st.devicePod(name, group, object{"requests": object{"cpu": "1"}, "claims": []object{{"name": "gpus"}}},
+		object{"resourceClaims": []object{{"name": "gpus", "resourceClaimName": "gpus"}}})
+}
+
+// allocatedClaim starts a pod with a ResourceClaim that is allocated to devices of one node and
+// reserved for the pod.
+func allocatedClaim(s *stage, st *storing) error {
+	if err := firstOf(st.deviceClaim(), s.group("g", 1, ""), st.deviceUser("g-0", "g"), st.waitsFor("g", "gpus")); err != nil {
+		return err
+	}
+	_, made := s.on.admin.get(podsOf(s.namespace) + "/g-0")
+	return firstOf(st.allocate("b", object{"resource": "pods", "name": "g-0", "uid": text(made, "metadata", "uid")}), s.runs("g", 1), s.onlyOn("-b"))
+}
+
+// extendedResource has a pod request an extended resource that a DeviceClass serves from the devices
+// of a node. The pod waits, as allocations are not written yet, and starts on a node that lists the
+// resource itself.
+func extendedResource(s *stage, st *storing) error {
+	const resource = "nvidia.com/gpu"
+	class := s.namespace + "-gpu"
+	code, answer := s.on.admin.post(deviceClassesPath, asText(object{"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": object{"name": class},
+		"spec": object{"extendedResourceName": resource, "selectors": []object{{"cel": object{"expression": fmt.Sprintf("device.driver == '%s'", st.driver)}}}}}))
+	if code == 404 || code == 201 && text(answer, "spec", "extendedResourceName") == "" {
+		return skipped("the server serves no DeviceClass of resource.k8s.io/v1 with extendedResourceName")
+	}
+	if code != 201 {
+		return fmt.Errorf("DeviceClass: %d %s", code, text(answer, "message"))
+	}
+	requests := object{"cpu": "1", resource: "1"}
+	return firstOf(s.on.admin.expect(201, "POST", slicesPath, asText(object{"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": object{"name": s.namespace + "-a"},
+		"spec": object{"driver": st.driver, "nodeName": s.namespace + "-a", "pool": object{"name": s.namespace + "-a", "generation": 1, "resourceSliceCount": 1},
+			"devices": []object{{"name": "d0"}, {"name": "d1"}}}})),
+		s.group("g", 1, ""), st.devicePod("g-0", "g", object{"requests": requests, "limits": requests}, nil),
+		st.waitsFor("g", resource+" is served by device class "+class+": allocation is not written yet"), s.addGPUs("c-listed", 1), s.runs("g", 1), s.onlyOn("-listed"))
+}
+
+func deviceScenarios() []scenario {
+	two := map[string]int{"a": 2, "b": 2}
+	return []scenario{
+		{name: "storage/allocated-resource-claim", manager: true, tell: stored(two, allocatedClaim)},
+		{name: "storage/extended-resource-of-a-device-class", manager: true, tell: stored(two, extendedResource)},
+	}
+}
