@@ -3,6 +3,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 )
 
 const (
@@ -56,6 +57,33 @@ func allocatedClaim(s *stage, st *storing) error {
 	}
 	_, made := s.on.admin.get(podsOf(s.namespace) + "/g-0")
 	return firstOf(st.allocate("b", object{"resource": "pods", "name": "g-0", "uid": text(made, "metadata", "uid")}), s.runs("g", 1), s.onlyOn("-b"))
+}
+
+// reservedBeforeBound starts a pod with a ResourceClaim that is allocated and not reserved. The
+// scheduler reserves the claim for the pod before it binds the pod. Not in deviceScenarios, as the
+// scheduler does not write reservations yet.
+func reservedBeforeBound(s *stage, st *storing) error {
+	if err := firstOf(st.deviceClaim(), st.allocate("b"), s.group("g", 1, ""), st.deviceUser("g-0", "g"), s.runs("g", 1), s.onlyOn("-b")); err != nil {
+		return err
+	}
+	writes, err := s.ourWrites()
+	if err != nil {
+		return err
+	}
+	_, pod := s.on.admin.get(podsOf(s.namespace) + "/g-0")
+	uid := text(pod, "metadata", "uid")
+	reserved := slices.IndexFunc(writes, func(each written) bool {
+		return each.resource == "resourceclaims.resource.k8s.io/status" && each.code == 200 &&
+			slices.ContainsFunc(items(each.answer, "status", "reservedFor"), func(consumer any) bool { return text(consumer, "uid") == uid })
+	})
+	bound := slices.IndexFunc(writes, func(each written) bool { return each.resource == "pods/binding" && each.name == "g-0" })
+	if reserved < 0 || bound < 0 {
+		return unsafe(fmt.Sprintf("pod g-0 runs with write %d that reserves its claim and write %d that binds it (-1: none)", reserved, bound))
+	}
+	if writes[reserved].ended.After(writes[bound].started) {
+		return unsafe("pod g-0 was bound before its claim was reserved")
+	}
+	return nil
 }
 
 // extendedResource has a pod request an extended resource that a DeviceClass serves from the devices
