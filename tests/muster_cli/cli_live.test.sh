@@ -71,7 +71,8 @@ END
 
 server=
 scheduler=
-trap 'kill $server $scheduler 2>/dev/null || true' EXIT
+storage=
+trap 'kill $server $scheduler $storage 2>/dev/null || true' EXIT
 rm -f "$work/says" "$work/config" "$work/log"
 mkfifo "$work/says"
 "$muster" up --only-server --plain --pod-delay 0 --kubeconfig "$work/config" -f "$work/cluster.yaml" \
@@ -161,6 +162,97 @@ grep -q "no pod names the scheduler nobody (expected pods with spec.schedulerNam
     "$work/err" || fail "a dry run without pods says: $(cat "$work/err")"
 kill "$packing"
 wait "$packing" || true
+exec 6<&-
+
+# A snapshot holds storage, and `muster explain` reads it: the one pod has no volume for its claim, the
+# other one has two, and its node attaches one.
+cat >"$work/storage.yaml" <<'END'
+apiVersion: v1
+kind: Node
+metadata: {name: node-a}
+status: {allocatable: {cpu: "8", pods: "10"}}
+---
+apiVersion: storage.k8s.io/v1
+kind: CSINode
+metadata: {name: node-a}
+spec: {drivers: [{name: disk.example.com, nodeID: a, topologyKeys: [], allocatable: {count: 1}}]}
+---
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: local}
+provisioner: kubernetes.io/no-provisioner
+volumeBindingMode: WaitForFirstConsumer
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: unbound, namespace: default}
+spec: {storageClassName: local, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: no-disk, namespace: default}
+spec:
+  schedulerName: t9k-scheduler
+  containers: [{name: c, image: i}]
+  volumes: [{name: v, persistentVolumeClaim: {claimName: unbound}}]
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: two-disks, namespace: default}
+spec:
+  schedulerName: t9k-scheduler
+  containers: [{name: c, image: i}]
+  volumes:
+  - {name: v, persistentVolumeClaim: {claimName: disk-0}}
+  - {name: w, persistentVolumeClaim: {claimName: disk-1}}
+END
+for disk in disk-0 disk-1; do
+    cat >>"$work/storage.yaml" <<END
+---
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: $disk}
+spec:
+  capacity: {storage: 1Gi}
+  accessModes: [ReadWriteOnce]
+  storageClassName: local
+  csi: {driver: disk.example.com, volumeHandle: $disk}
+  claimRef: {namespace: default, name: $disk}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: $disk, namespace: default}
+spec: {storageClassName: local, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+END
+done
+rm -f "$work/storage" "$work/storage_config"
+mkfifo "$work/storage"
+"$muster" up --only-server --plain --kubeconfig "$work/storage_config" -f "$work/storage.yaml" \
+    >"$work/storage" 2>"$work/err" &
+storage=$!
+exec 6<"$work/storage"
+read -r line <&6 || { fail "muster up: $(cat "$work/err")"; finish; }
+# The two claims are bound a moment after the server starts.
+for ((tries = 0; tries < 50; ++tries)); do
+    "$muster" snapshot --server "http://127.0.0.1:${line##*:}" -o "$work/storage.json" 2>"$work/err" ||
+        fail "snapshot of storage: $(cat "$work/err")"
+    said=$("$muster" explain -f "$work/storage.json" 2>&1) || true
+    [[ $said != *"attachments of CSI driver"* ]] || break
+    sleep 0.1
+done
+for each in StorageClass:local CSINode:node-a PersistentVolume:disk-0 PersistentVolume:disk-1 \
+    PersistentVolumeClaim:disk-0 PersistentVolumeClaim:disk-1 PersistentVolumeClaim:unbound; do
+    held=$(tr -d ' \n' <"$work/storage.json" |
+        grep -oE "\"kind\":\"${each%:*}\",\"metadata\":\{[^{}]*\"name\":\"${each#*:}\"" || true)
+    [[ $held ]] || fail "a snapshot of storage lacks ${each/:/ }"
+done
+for each in 'claim unbound is not bound: no free volume of class "local" matches: 2 are bound to or kept for other claims' \
+    "attachments of CSI driver disk.example.com: the pod needs 2; nodes attach at most: node-a 1"; do
+    [[ $said == *"$each"* ]] || fail "explain of a snapshot of storage lacks '$each': $said"
+done
+kill "$storage"
+wait "$storage" || true
+storage=
 exec 6<&-
 
 mkfifo "$work/log"
