@@ -12,6 +12,8 @@
 #    the ```text block after that is its output;
 #  - a later ```sh block that begins with `muster` and stands before a ```text block is run in the
 #    tree, when the program is built, and prints that text; exit code 3 (something waits) is fine;
+#  - each `kubectl get` that is piped into `muster` names every storage and device kind that the scheduler
+#    reads (`content::storage` in kube/dialect.hpp);
 #  - every command of the other ```sh blocks exists (see `check_command`); they are not run, as they
 #    need a cluster, install something or take long;
 set -euo pipefail
@@ -190,6 +192,26 @@ check_commands() {
     done < <(sed -n 's/^| `muster \([a-z]*\)[^`]*` .*/\1/p' "$tree/README.md")
 }
 
+# storage_kinds: the storage and device kinds that the scheduler reads, as `kubectl get` names them.
+storage_kinds() {
+    tr -d ' \n' <"$source/include/muster/kube/dialect.hpp" | grep -oE '"[a-z]+",content::storage' |
+        sed 's/^"//; s/".*//; s/^persistentvolumeclaims$/pvc/; s/^persistentvolumes$/pv/'
+}
+
+check_kinds() {
+    local line kind count=0 kinds
+    kinds=$(storage_kinds)
+    (($(wc -w <<<"$kinds") >= 10)) || fault "kube/dialect.hpp: fewer storage kinds than expected: $kinds"
+    while IFS= read -r line; do
+        count=$((count + 1))
+        for kind in $kinds; do
+            [[ ,${line#kubectl get }, == *[,\ ]"$kind"[,\ ]* ]] ||
+                fault "README.md: kubectl get lacks $kind: $line"
+        done
+    done < <(grep -hE '^kubectl get .*\| muster' "$work"/blocks/README.md/*.sh)
+    ((count > 0)) || fault "README.md: no kubectl get is piped into muster"
+}
+
 # check_outputs: what the program prints of the tree's own files.
 check_outputs() {
     local from number status path=${MUSTER_BUILD:-$source/build/release}
@@ -211,6 +233,7 @@ done
 end_programs
 check_front
 check_commands
+check_kinds
 check_outputs
 ((faults == 0)) || { echo "$faults faults"; exit 1; }
 echo "$(wc -w <<<"$pages") pages are as they say"
