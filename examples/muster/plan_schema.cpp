@@ -78,7 +78,7 @@ constexpr std::string_view pattern = R"json({
         "priority": {"type": "integer"},
         "answer": {"description": "Nominated: the group starts once other pods have left. Evicted: so many of its members leave that it falls below its minima.", "enum": ["admitted", "nominated", "evicted", "waiting", "never", "undecided"]},
         "gate": {"description": "The gate that stopped a group that does not start.", "enum": [@GATES@, null]},
-        "couldStart": {"description": "For a waiting group: whether a placement in the empty cluster is known.", "enum": ["shown", "unknown"]},
+        "couldStart": {"description": "For a waiting group: whether a placement in the empty cluster is known, for pods whose volumes and devices are ready and can be reached.", "enum": ["shown", "unknown"]},
         "holding": {"description": "Members that held a node before, or have succeeded.", "$ref": "#/$defs/count"},
         "placements": {"description": "Members that start now and nominated members, in the order in which they were placed.", "type": "array", "items": {"$ref": "#/$defs/placement"}},
         "evictions": {"description": "Pods to evict before the nominated members start, as NAMESPACE/NAME.", "type": "array", "items": {"type": "string", "minLength": 1}},

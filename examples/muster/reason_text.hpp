@@ -390,7 +390,9 @@ private:
             return kind;
         return (storage_catalog::counts_bytes(kind) ? "storage of class "
                                                     : "free volumes of class ") +
-               std::string(storage_catalog::class_in(kind)) + " for claims " + context_->claims;
+               std::string(storage_catalog::class_in(kind)) +
+               (context_->claims.find(',') == std::string::npos ? " for claim " : " for claims ") +
+               context_->claims;
     }
 
     [[nodiscard]] std::string resource() const {

@@ -60,8 +60,7 @@ func allocatedClaim(s *stage, st *storing) error {
 }
 
 // reservedBeforeBound starts a pod with a ResourceClaim that is allocated and not reserved. The
-// scheduler reserves the claim for the pod before it binds the pod. Not in deviceScenarios, as the
-// scheduler does not write reservations yet.
+// scheduler reserves the claim for the pod before it binds the pod.
 func reservedBeforeBound(s *stage, st *storing) error {
 	if err := firstOf(st.deviceClaim(), st.allocate("b"), s.group("g", 1, ""), st.deviceUser("g-0", "g"), s.runs("g", 1), s.onlyOn("-b")); err != nil {
 		return err
@@ -112,6 +111,7 @@ func deviceScenarios() []scenario {
 	two := map[string]int{"a": 2, "b": 2}
 	return []scenario{
 		{name: "storage/allocated-resource-claim", manager: true, tell: stored(two, allocatedClaim)},
+		{name: "storage/reserved-before-bound", manager: true, tell: stored(two, reservedBeforeBound)},
 		{name: "storage/extended-resource-of-a-device-class", manager: true, tell: stored(two, extendedResource)},
 	}
 }
