@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -160,34 +159,34 @@ inline void read_volume_source(object_reader& spec, std::string& driver, std::st
     }
 }
 
-/// Fields of a PersistentVolume's spec that do not say which nodes can use it, its sources among
-/// them (Kubernetes 1.37).
-inline constexpr std::initializer_list<std::string_view> volume_fields = {
-    "persistentVolumeReclaimPolicy",
-    "mountOptions",
-    "awsElasticBlockStore",
-    "azureDisk",
-    "azureFile",
-    "cephfs",
-    "cinder",
-    "csi",
-    "fc",
-    "flexVolume",
-    "flocker",
-    "gcePersistentDisk",
-    "glusterfs",
-    "hostPath",
-    "iscsi",
-    "local",
-    "nfs",
-    "photonPersistentDisk",
-    "portworxVolume",
-    "quobyte",
-    "rbd",
-    "scaleIO",
-    "storageos",
-    "vsphereVolume",
-};
+/// Marks those fields of a PersistentVolume's spec as known that do not say which nodes can use it,
+/// its sources among them (Kubernetes 1.37).
+inline void ignore_volume_sources(object_reader& spec) {
+    spec.ignore({"persistentVolumeReclaimPolicy",
+                 "mountOptions",
+                 "awsElasticBlockStore",
+                 "azureDisk",
+                 "azureFile",
+                 "cephfs",
+                 "cinder",
+                 "csi",
+                 "fc",
+                 "flexVolume",
+                 "flocker",
+                 "gcePersistentDisk",
+                 "glusterfs",
+                 "hostPath",
+                 "iscsi",
+                 "local",
+                 "nfs",
+                 "photonPersistentDisk",
+                 "portworxVolume",
+                 "quobyte",
+                 "rbd",
+                 "scaleIO",
+                 "storageos",
+                 "vsphereVolume"});
+}
 
 /// Reads the owner of an object that is its controller.
 template<class Owned>
@@ -261,7 +260,7 @@ void read_controller(object_reader& object, Owned& of) {
     read.nodes = detail::read_node_selector(affinity.optional("required"), read.unsupported);
     affinity.finish();
     detail::read_volume_source(spec, read.driver, read.handle);
-    spec.ignore(detail::volume_fields);
+    detail::ignore_volume_sources(spec);
     // It may say on which nodes the volume can be used.
     spec.take_each([&](std::string_view key, const field& value) {
         if (value.is_present())
