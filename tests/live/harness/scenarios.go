@@ -116,15 +116,17 @@ func (s *server) prepare(in place) error {
 	}
 	s.admin.post("/api/v1/namespaces", `{"metadata":{"name":"t9k-system"}}`)
 	s.admin.post(groups+"t9k-system/queues", `{"apiVersion":"scheduler.tensorstack.dev/v1beta1","kind":"Queue","metadata":{"name":"default"},"spec":{"namespaceSelector":{"matchExpressions":[{"key":"kubernetes.io/metadata.name","operator":"Exists"}]}}}`)
-	role := func(kind, of string) string {
-		return `{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"` + kind + `Binding","metadata":{"name":"user-` + of + `"},` +
-			`"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"` + kind + `","name":"` + of + `"},` +
-			`"subjects":[{"apiGroup":"rbac.authorization.k8s.io","kind":"User","name":"` + of + `"}]}`
+	role := func(kind, name, user string) string {
+		return `{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"` + kind + `Binding","metadata":{"name":"user-` + name + `"},` +
+			`"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"` + kind + `","name":"` + name + `"},` +
+			`"subjects":[{"apiGroup":"rbac.authorization.k8s.io","kind":"User","name":"` + user + `"}]}`
 	}
+	const clusterwide = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 	for _, each := range []string{"muster-scheduler", "muster-controller"} {
-		s.admin.post("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", role("ClusterRole", each))
-		s.admin.post("/apis/rbac.authorization.k8s.io/v1/namespaces/muster-system/rolebindings", role("Role", each))
+		s.admin.post(clusterwide, role("ClusterRole", each, each))
+		s.admin.post("/apis/rbac.authorization.k8s.io/v1/namespaces/muster-system/rolebindings", role("Role", each, each))
 	}
+	s.admin.post(clusterwide, role("ClusterRole", "muster-scheduler-devices", "muster-scheduler"))
 	allRights.learn(s.admin)
 	s.prepared = true
 	return nil
