@@ -179,9 +179,13 @@ private:
         line_->remedies.insert(line_->remedies.begin(), {bound_claims(names, absent)});
     }
 
-    /// Adds nodes with the labels that the volumes of some pod need and no node has. Of a host name
-    /// there is one node.
+    /// Adds nodes with the labels that the volumes of some pod need and no node has, unless nodes
+    /// with fewer labels help. Of a host name there is one node.
     void look_at_zones() {
+        if (std::ranges::any_of(line_->remedies, [](const auto& each) {
+                return has_kind(each, "AddNodes") && each.front().details.contains("labels");
+            }))
+            return;
         std::map<std::string, std::string> labels;
         for (const auto& [name, volumes] : group_->volumes)
             for (const muster::volume_reach& each : volumes->reach)
