@@ -47,10 +47,10 @@ extern "C" {
                         budget, cycle_result&);                                                    \
     template void catch_up(cluster_state<__VA_ARGS__>&, const any_policy<__VA_ARGS__>&);           \
     template std::size_t index_bytes(cluster_state<__VA_ARGS__>&, const any_policy<__VA_ARGS__>&); \
-    template std::vector<reason> detail::what_stops(const cluster_state<__VA_ARGS__>&, gang_index, \
-                                                    const explain_options&);                       \
-    template void detail::add_answered_too_early(const cluster_state<__VA_ARGS__>&, gang_index,    \
-                                                 std::vector<reason>&);                            \
+    template std::vector<reason> detail::stopping_reasons(const cluster_state<__VA_ARGS__>&,       \
+                                                          gang_index, const explain_options&);     \
+    template void detail::add_fits_by_now(const cluster_state<__VA_ARGS__>&, gang_index,           \
+                                          std::vector<reason>&);                                   \
     template std::vector<reason> explain(const cluster_state<__VA_ARGS__>&, gang_index,            \
                                          const explain_options&);                                  \
     template std::vector<reason> explain_member(const cluster_state<__VA_ARGS__>&, pod_index,      \

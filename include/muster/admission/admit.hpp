@@ -313,7 +313,7 @@ private:
             std::int64_t left = std::max<std::int64_t>(0, steps - (outcome.steps - before));
             const std::int64_t rest = left;
             if (outcome.kind != answer::never && !detail::has_changing_terms(cluster, members_))
-                ever_by_search(
+                judge_ever_by_search(
                     search_within_caps(cluster, certificate_scope::empty_cluster, trying, left),
                     outcome);
             outcome.steps += rest - left;
@@ -372,7 +372,7 @@ private:
         slack_ = search_.slack();
         waits_for_pods_ = caps_apply_;
     }
-    void ever_by_search(fit_outcome found, verdict& outcome) {
+    void judge_ever_by_search(fit_outcome found, verdict& outcome) {
         ever_is_open_ = found == fit_outcome::undecided;
         if (found != fit_outcome::impossible)
             return;
@@ -437,7 +437,7 @@ private:
         outcome.steps += steps - left;
         outcome.could_start = found == fit_outcome::fits;
         caps_apply_ = false;
-        ever_by_search(found, outcome);
+        judge_ever_by_search(found, outcome);
     }
 
     /// Returns true if room in one domain after the other decides whether the gang could ever

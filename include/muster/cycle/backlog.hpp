@@ -160,7 +160,7 @@ public:
                 turns_.set_next(at, next_of(cluster, lines_[at]));
         const fair_shares<Traits>* due = nullptr;
         if (queues.by_fair_share()) {
-            due_.reckon(cluster);
+            due_.compute(cluster);
             due = &due_;
         }
         turns_.begin(

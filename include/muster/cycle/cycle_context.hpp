@@ -26,7 +26,7 @@
 #include <muster/preempt/eviction_memory.hpp>
 #include <muster/preempt/preemptor.hpp>
 #include <muster/problem/affinity_members.hpp>
-#include <muster/wait/leaf_watches.hpp>
+#include <muster/wait/refusal_watches.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -101,7 +101,7 @@ struct cycle_context {
         resources<Traits::width> least;
     };
     sequence<use> uses;
-    leaf_watches<Traits> leaves;
+    refusal_watches<Traits> leaves;
     start_planner<Traits> planning;
     search_turns searching;
     /// True if the backlog may contain a gang that the budget of a cycle did not reach.
@@ -165,7 +165,7 @@ struct cycle_context {
 
     /// Updates the watched rooms and leaves of refused gangs with what nodes have released.
     void refresh(const cluster_state<Traits>& cluster) {
-        if (finder.was_made_anew())
+        if (finder.take_rebuilt())
             leaves.clear();
         finder.refresh_rooms([&](node_index node, const resources<width>* before) {
             leaves.changed(cluster, node, before);
@@ -191,10 +191,10 @@ struct cycle_context {
         until.set_never(outcome.kind == answer::never);
         // Nominated members may depend on pods that have not started yet.
         if (!came && (cluster[which].nominated > 0 || deciding.waits_for_pods()))
-            until.until_pods_come(cluster.population().epoch());
+            until.wait_for_pods(cluster.population().epoch());
         const auto& queue = cluster[which].queue;
         if (queue && outcome.kind == answer::undecided)
-            until.until_quota_moves(cluster.use_epoch(*queue));
+            until.wait_for_quota(cluster.use_epoch(*queue));
         leaves.forget(which);
         if (came || cluster[which].nominated > 0)
             return until;

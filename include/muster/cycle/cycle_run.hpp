@@ -147,7 +147,7 @@ private:
         changes_.released = context_->release_epoch != cluster.release_epoch();
         changes_.capable = context_->capability_epoch != cluster.capability_epoch();
         changes_.lost = context_->loss_epoch != cluster.loss_epoch();
-        changes_.queues_moved = context_->queue_epoch != cluster.queue_epoch();
+        changes_.queues_changed = context_->queue_epoch != cluster.queue_epoch();
         context_->release_epoch = cluster.release_epoch();
         context_->capability_epoch = cluster.capability_epoch();
         context_->loss_epoch = cluster.loss_epoch();
@@ -186,7 +186,7 @@ private:
     // ---- reservations ---------------------------------------------------------------------------
 
     [[nodiscard]] bool keeps_room() const noexcept {
-        return how_->reservations.planned() > 0 || how_->reservations.patience();
+        return how_->reservations.planned() > 0 || how_->reservations.max_bypasses();
     }
 
     /// True if the gang would end before all planned starts.
@@ -206,8 +206,8 @@ private:
     /// Plans the start of a waiting gang, or reserves room for it, according to the policy.
     void keep_room(const pending_gang& entry) {
         const bool may_plan = planned_ < how_->reservations.planned();
-        const auto patience = how_->reservations.patience();
-        if (!may_plan && (!patience || has_room_))
+        const auto max_bypasses = how_->reservations.max_bypasses();
+        if (!may_plan && (!max_bypasses || has_room_))
             return;
         if (!waits(entry.gang))
             return;
@@ -217,7 +217,7 @@ private:
                 return;
             }
         }
-        if (!patience || has_room_ || (*cluster_)[entry.gang].bypassed < *patience)
+        if (!max_bypasses || has_room_ || (*cluster_)[entry.gang].bypassed < *max_bypasses)
             return;
         const auto before = detail::find(lifted_, entry.gang,
                                          [](const auto& lifted) { return lifted.owner.index; });
@@ -234,7 +234,7 @@ private:
     }
 
     void count_bypasses() {
-        if (!how_->reservations.patience())
+        if (!how_->reservations.max_bypasses())
             return;
         for (const queue_backlog& line : context_->pending.lines())
             for (const pending_gang& entry : line.entries)
@@ -415,7 +415,7 @@ private:
             return false;
         for (const queue_backlog& line : context_->pending.lines())
             for (const pending_gang& entry : line.entries)
-                if (entry.until.pods_came(*cluster_))
+                if (entry.until.has_new_pods(*cluster_))
                     return true;
         return false;
     }

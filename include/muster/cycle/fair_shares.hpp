@@ -28,7 +28,7 @@ public:
     static constexpr std::size_t width = Traits::width;
 
     /// Computes the shares from the current state. O(pods + queues · log queues × width).
-    void reckon(const cluster_state<Traits>& cluster) {
+    void compute(const cluster_state<Traits>& cluster) {
         const auto& queues = cluster.accounts().queues();
         count_ = queues.size();
         shares_.assign(count_, {});
@@ -48,7 +48,7 @@ public:
         }
     }
 
-    /// Returns the fair share of the queue; zero for a queue added after the last `reckon`.
+    /// Returns the fair share of the queue; zero for a queue added after the last `compute`.
     [[nodiscard]] resources<width> operator[](queue_index queue) const noexcept {
         return queue.value() < shares_.size() ? shares_[queue.value()] : resources<width>{};
     }

@@ -46,7 +46,7 @@ public:
         if (how_->victims.spares_all() && how_->consolidation.spares_all())
             keep_those_with_terms();
         if (how_->victims.by_fair_share() && !context_->waiting.empty())
-            due_.reckon(*cluster_);
+            due_.compute(*cluster_);
         const bool same =
             context_->refusals.begin(*cluster_, how_->victims, how_->consolidation, due_.all(),
                                      context_->pending.take_placeable_changed());
@@ -68,7 +68,7 @@ public:
             const auto again = sooner(moves_again_, evicts_again_);
             look_again = sooner(look_again, again);
             if (starts) {
-                context_->refusals.something_happened();
+                context_->refusals.advance();
             } else if (whole && !waiting_turn.for_surplus) {
                 context_->refusals.refused(*cluster_, waiting_turn.gang, limit_.per_gang, again);
             }

@@ -33,13 +33,14 @@ namespace detail {
 /// Returns what stops the gang in the current state. Empty for a gang that fits, whatever its last
 /// answer is.
 template<class Traits>
-[[nodiscard]] std::vector<reason> what_stops(const cluster_state<Traits>& cluster, gang_index which,
-                                             const explain_options& options);
+[[nodiscard]] std::vector<reason> stopping_reasons(const cluster_state<Traits>& cluster,
+                                                   gang_index which,
+                                                   const explain_options& options);
 
 /// Adds `reason_code::fits_by_now` if nothing stops the gang, but its last answer is that it waits.
 template<class Traits>
-void add_answered_too_early(const cluster_state<Traits>& cluster, gang_index which,
-                            std::vector<reason>& found);
+void add_fits_by_now(const cluster_state<Traits>& cluster, gang_index which,
+                     std::vector<reason>& found);
 
 } // namespace detail
 

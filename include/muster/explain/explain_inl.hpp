@@ -463,8 +463,8 @@ void add_beside_volumes(const cluster_state<Traits>& cluster,
 }
 
 template<class Traits>
-std::vector<reason> what_stops(const cluster_state<Traits>& cluster, gang_index which,
-                               const explain_options& options) {
+std::vector<reason> stopping_reasons(const cluster_state<Traits>& cluster, gang_index which,
+                                     const explain_options& options) {
     auto members = members_of(cluster, which);
     const gate at = gate_before_search(cluster, which, members);
     if (at != gate::none) {
@@ -502,8 +502,8 @@ std::vector<reason> what_stops(const cluster_state<Traits>& cluster, gang_index 
 }
 
 template<class Traits>
-void add_answered_too_early(const cluster_state<Traits>& cluster, gang_index which,
-                            std::vector<reason>& found) {
+void add_fits_by_now(const cluster_state<Traits>& cluster, gang_index which,
+                     std::vector<reason>& found) {
     const last_verdict& last = cluster[which].last;
     if (!found.empty() || !last.is_known || last.kind == answer::admitted)
         return;
@@ -517,8 +517,8 @@ void add_answered_too_early(const cluster_state<Traits>& cluster, gang_index whi
 template<class Traits>
 std::vector<reason> explain(const cluster_state<Traits>& cluster, gang_index which,
                             const explain_options& options) {
-    std::vector<reason> found = detail::what_stops(cluster, which, options);
-    detail::add_answered_too_early(cluster, which, found);
+    std::vector<reason> found = detail::stopping_reasons(cluster, which, options);
+    detail::add_fits_by_now(cluster, which, found);
     return found;
 }
 

@@ -38,10 +38,10 @@ public:
     /// reservation.
     [[nodiscard]] std::vector<reason> explain(gang_index which,
                                               const explain_options& options = {}) {
-        std::vector<reason> found = detail::what_stops(*cluster_, which, options);
+        std::vector<reason> found = detail::stopping_reasons(*cluster_, which, options);
         if (found.empty())
             explain_kept(which, options, found);
-        detail::add_answered_too_early(*cluster_, which, found);
+        detail::add_fits_by_now(*cluster_, which, found);
         return found;
     }
 
@@ -51,7 +51,9 @@ private:
         const auto& all = cluster_->reservations();
         for (std::size_t at = 0; at < all.size(); ++at)
             keep(at, all[at].owner.index != which);
-        const auto stopped = [&] { return !detail::what_stops(*cluster_, which, options).empty(); };
+        const auto stopped = [&] {
+            return !detail::stopping_reasons(*cluster_, which, options).empty();
+        };
         if (stopped()) {
             reason kept;
             kept.code = reason_code::room_reserved;

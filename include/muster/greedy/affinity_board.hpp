@@ -52,11 +52,13 @@ public:
         /// The rank of its key among the nodes that can take the member.
         std::size_t place = 0;
         /// The sum of node preference and preferred terms. Compared before the placement score.
-        std::int64_t liking = 0;
+        std::int64_t preference_score = 0;
         std::int64_t score = 0;
 
         [[nodiscard]] bool better_than(const ranked& other) const noexcept {
-            return liking != other.liking ? liking > other.liking : score > other.score;
+            return preference_score != other.preference_score
+                       ? preference_score > other.preference_score
+                       : score > other.score;
         }
         /// A strict order: better nodes first, ties by key.
         [[nodiscard]] bool comes_before(const ranked& other) const noexcept {
@@ -103,7 +105,7 @@ public:
         looks_ = 0;
         for (const topology_requirement& requirement : members.topology)
             if (requirement.required)
-                know_bond(requirement);
+                note_domain_binding(requirement);
     }
 
     [[nodiscard]] const affinity_members<width>& members() const noexcept { return sorted_; }
@@ -131,7 +133,7 @@ public:
                confined_.admits(of_class, node) &&
                accounts().claims(node).admits(*from.shape->claims) &&
                counts_.violation_on(of_class, node).kind == affinity_violation::none &&
-               (bonds_.empty() || !is_bound_elsewhere(from.role.value(), node));
+               (bonds_.empty() || !is_bound_to_other_domain(from.role.value(), node));
     }
 
     /// Lists the nodes that can take a member of the class now, in the order of their keys. O(nodes
@@ -237,7 +239,7 @@ private:
         return placed_.into().accounts();
     }
 
-    void know_bond(const topology_requirement& requirement) {
+    void note_domain_binding(const topology_requirement& requirement) {
         bond made;
         made.vertex = requirement.vertex;
         made.within = &cluster_->topologies()[requirement.within];
@@ -249,7 +251,7 @@ private:
         bonds_.push_back(made);
     }
 
-    [[nodiscard]] bool is_bound_elsewhere(std::size_t role, node_index node) const noexcept {
+    [[nodiscard]] bool is_bound_to_other_domain(std::size_t role, node_index node) const noexcept {
         for (const bond& vertex_bond : bonds_) {
             if (!is_below(*tree_, role, vertex_bond.vertex))
                 continue;

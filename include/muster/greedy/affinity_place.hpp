@@ -41,7 +41,7 @@ public:
         shapes_ = members.classes.data();
         board_.begin(cluster, members, into, score);
         walk_.begin(*tree_);
-        max_looks_ = 0;
+        max_node_tests_ = 0;
         holding_ = &members.holding;
         frames_.clear();
     }
@@ -74,7 +74,7 @@ public:
     /// `steps`.
     [[nodiscard]] bool meet_minima_otherwise(std::int64_t& steps) {
         const std::int64_t before = board_.looks();
-        max_looks_ = before + steps;
+        max_node_tests_ = before + steps;
         const bool met = try_orders() || search();
         steps -= board_.looks() - before;
         return met;
@@ -98,7 +98,7 @@ private:
     using board = affinity_board<Traits>;
     using ranked = typename board::ranked;
 
-    [[nodiscard]] bool has_steps() const noexcept { return board_.looks() < max_looks_; }
+    [[nodiscard]] bool has_steps() const noexcept { return board_.looks() < max_node_tests_; }
 
     /// Places the next member of that class of `gang_members` that the node can take now.
     [[nodiscard]] bool place_one_of(std::size_t shape, node_index node) {
@@ -313,7 +313,7 @@ private:
     const member_class<width>* shapes_ = nullptr;
     board board_;
     tree_walk<board> walk_{board_};
-    std::int64_t max_looks_ = 0;
+    std::int64_t max_node_tests_ = 0;
     /// Per vertex (leaves only): members that already had a node (or succeeded) at the start.
     const detail::sequence<std::int64_t>* holding_ = nullptr;
     // Scratch, kept from one gang to the next.

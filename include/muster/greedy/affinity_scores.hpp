@@ -48,7 +48,7 @@ public:
         scores_.assign(nodes.size(), 0);
         raw_.clear();
         for (const node_index node : nodes)
-            raw_.push_back(counts.liking(of_class, node));
+            raw_.push_back(counts.preference_score(of_class, node));
         const auto [first, last] = std::minmax_element(raw_.begin(), raw_.end());
         const std::int64_t least = *first;
         const std::int64_t most = *last;

@@ -157,18 +157,18 @@ public:
         about.when_empty.count(*cluster_, query, most_here, need);
         return about.when_empty.least >= need;
     }
-    /// `still_holds` returns true if `holds` is known to be true for a watched shape, and
-    /// `still_too_small` if it is known to be false, without a new count. Both may be false. O(1).
-    [[nodiscard]] bool still_holds(std::uint32_t watched, std::int64_t need) const noexcept {
+    /// `known_to_fit` returns true if `holds` is known to be true for a watched shape, and
+    /// `known_too_small` if it is known to be false, without a new count. Both may be false. O(1).
+    [[nodiscard]] bool known_to_fit(std::uint32_t watched, std::int64_t need) const noexcept {
         return asked_[watched].when_empty.least >= need;
     }
-    [[nodiscard]] bool still_too_small(std::uint32_t watched, std::int64_t need) const noexcept {
+    [[nodiscard]] bool known_too_small(std::uint32_t watched, std::int64_t need) const noexcept {
         return asked_[watched].when_empty.most < need;
     }
 
     /// Returns true if the index was rebuilt since the last call. `refresh_rooms` does not report
     /// what became free before the rebuild.
-    [[nodiscard]] bool was_made_anew() noexcept { return std::exchange(made_anew_, false); }
+    [[nodiscard]] bool take_rebuilt() noexcept { return std::exchange(rebuilt_, false); }
 
     /// Raises the remembered rooms by what became free since the last call. Calls `use(node,
     /// before)` for every node whose free amounts changed, and `use(node, nullptr)` for every node
@@ -207,7 +207,7 @@ private:
             entry.when_empty = {};
         accounts_->take_changed([](node_index, node_change) {});
         renewed_.clear();
-        made_anew_ = true;
+        rebuilt_ = true;
         sums_.clear();
         index_.clear();
         predicates_.clear(index_);
@@ -486,7 +486,7 @@ private:
     /// The touched nodes with more free than before, and their free amounts now.
     detail::sequence<std::pair<before, resources<width>>> grown_;
     detail::renewed_nodes<width> renewed_;
-    bool made_anew_ = false;
+    bool rebuilt_ = false;
     std::uint8_t empty_cluster_filters_ = 0;
 };
 

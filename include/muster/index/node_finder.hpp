@@ -90,13 +90,13 @@ public:
                              std::uint8_t filters, std::int64_t need) {
         return indexed_.holds(shape, queue_nodes, filters, need);
     }
-    [[nodiscard]] bool still_holds(std::uint32_t watched, std::int64_t need) const noexcept {
-        return ordered_ && indexed_.still_holds(watched, need);
+    [[nodiscard]] bool known_to_fit(std::uint32_t watched, std::int64_t need) const noexcept {
+        return ordered_ && indexed_.known_to_fit(watched, need);
     }
-    [[nodiscard]] bool still_too_small(std::uint32_t watched, std::int64_t need) const noexcept {
-        return ordered_ && indexed_.still_too_small(watched, need);
+    [[nodiscard]] bool known_too_small(std::uint32_t watched, std::int64_t need) const noexcept {
+        return ordered_ && indexed_.known_too_small(watched, need);
     }
-    [[nodiscard]] bool was_made_anew() noexcept { return ordered_ && indexed_.was_made_anew(); }
+    [[nodiscard]] bool take_rebuilt() noexcept { return ordered_ && indexed_.take_rebuilt(); }
     template<class Use>
     void refresh_rooms(const Use& use) {
         if (ordered_)

@@ -24,16 +24,19 @@ public:
 
     template<class Rule>
         requires(!std::same_as<Rule, any_reservation_rule> && reservation_rule<Rule>)
-    any_reservation_rule(const Rule& rule) : planned_(rule.planned()), patience_(rule.patience()) {}
+    any_reservation_rule(const Rule& rule)
+        : planned_(rule.planned()), max_bypasses_(rule.max_bypasses()) {}
 
     [[nodiscard]] std::size_t planned() const noexcept { return planned_; }
-    [[nodiscard]] std::optional<std::int64_t> patience() const noexcept { return patience_; }
+    [[nodiscard]] std::optional<std::int64_t> max_bypasses() const noexcept {
+        return max_bypasses_;
+    }
     [[nodiscard]] friend bool operator==(const any_reservation_rule&,
                                          const any_reservation_rule&) = default;
 
 private:
     std::size_t planned_ = 0;
-    std::optional<std::int64_t> patience_;
+    std::optional<std::int64_t> max_bypasses_;
 };
 
 /// Holds the values of any surplus rule, copied at conversion.

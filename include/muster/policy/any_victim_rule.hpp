@@ -27,7 +27,7 @@ public:
     any_victim_rule(const Rule& rule)
         : is_none_(Rule::none),
           is_timeless_(ignores_time(rule)),
-          spares_all_(spares_everybody(rule)),
+          spares_all_(evicts_none(rule)),
           by_fair_share_(goes_by_fair_shares(rule)),
           in_order_(takes_in_order(rule)),
           for_surplus_(serves_surplus(rule)),

@@ -13,7 +13,7 @@ inline namespace v0_1 {
 /// No reservations: a gang that fits starts. A gang may starve if smaller gangs keep arriving.
 struct no_reservations {
     [[nodiscard]] constexpr std::size_t planned() const noexcept { return 0; }
-    [[nodiscard]] constexpr std::optional<std::int64_t> patience() const noexcept {
+    [[nodiscard]] constexpr std::optional<std::int64_t> max_bypasses() const noexcept {
         return std::nullopt;
     }
     [[nodiscard]] friend constexpr bool operator==(no_reservations, no_reservations) = default;
@@ -27,7 +27,7 @@ struct easy_backfill {
     std::optional<std::int64_t> bypasses{};
 
     [[nodiscard]] constexpr std::size_t planned() const noexcept { return 1; }
-    [[nodiscard]] constexpr std::optional<std::int64_t> patience() const noexcept {
+    [[nodiscard]] constexpr std::optional<std::int64_t> max_bypasses() const noexcept {
         return bypasses;
     }
     [[nodiscard]] friend constexpr bool operator==(easy_backfill, easy_backfill) = default;
@@ -40,7 +40,7 @@ struct conservative_backfill {
     std::optional<std::int64_t> bypasses{};
 
     [[nodiscard]] constexpr std::size_t planned() const noexcept { return depth; }
-    [[nodiscard]] constexpr std::optional<std::int64_t> patience() const noexcept {
+    [[nodiscard]] constexpr std::optional<std::int64_t> max_bypasses() const noexcept {
         return bypasses;
     }
     [[nodiscard]] friend constexpr bool operator==(conservative_backfill,
@@ -53,7 +53,7 @@ struct bounded_bypass {
     std::int64_t bypasses = 64;
 
     [[nodiscard]] constexpr std::size_t planned() const noexcept { return 0; }
-    [[nodiscard]] constexpr std::optional<std::int64_t> patience() const noexcept {
+    [[nodiscard]] constexpr std::optional<std::int64_t> max_bypasses() const noexcept {
         return bypasses;
     }
     [[nodiscard]] friend constexpr bool operator==(bounded_bypass, bounded_bypass) = default;

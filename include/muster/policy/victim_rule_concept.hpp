@@ -121,7 +121,7 @@ template<class Rule>
 /// `rule.spares_all()`. If pods have affinity terms, the preempt phase runs nevertheless, because a
 /// gang that started may satisfy the terms of others.
 template<class Rule>
-[[nodiscard]] constexpr bool spares_everybody(const Rule& rule) noexcept {
+[[nodiscard]] constexpr bool evicts_none(const Rule& rule) noexcept {
     if constexpr (Rule::none)
         return true;
     else if constexpr (requires {

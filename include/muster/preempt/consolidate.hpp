@@ -53,7 +53,7 @@ public:
                              std::int64_t& steps, bool one_more = false) {
         moves_.clear();
         next_change_.reset();
-        if (!anybody_may_move(cluster, starting, rule, now) ||
+        if (!any_pod_may_move(cluster, starting, rule, now) ||
             !(one_more ? deciding.prepare_one_more(cluster, starting)
                        : deciding.prepare(cluster, starting)))
             return false;
@@ -63,7 +63,7 @@ public:
         if (into.assumes_released() && on.gang_fits())
             return true;
         into.rollback(on.base);
-        if (enough_in_all(on)) {
+        if (has_room_in_total(on)) {
             among.look(cluster);
             among.begin_for(starting);
             pods_.begin(cluster, starting, rule, now, among);
@@ -124,7 +124,7 @@ private:
 
     /// Returns false if the rule certainly admits no gang. O(queues).
     template<consolidation_rule Rule>
-    [[nodiscard]] static bool anybody_may_move(const cluster_state<Traits>& cluster,
+    [[nodiscard]] static bool any_pod_may_move(const cluster_state<Traits>& cluster,
                                                gang_index starting, const Rule& rule,
                                                std::int64_t now) {
         const gang_view starting_view = gang_view_of(cluster, starting);
@@ -142,7 +142,7 @@ private:
 
     /// Returns false if the sum of the free amounts, or the quota, is too little: moves help with
     /// neither. O(nodes).
-    [[nodiscard]] static bool enough_in_all(const attempt& on) {
+    [[nodiscard]] static bool has_room_in_total(const attempt& on) {
         const auto& members = on.deciding.members();
         const auto* needs = on.deciding.needs();
         resources<width> amount;
@@ -176,7 +176,7 @@ private:
         std::size_t most = pods_.all().size();
         detail::sequence<move> found;
         if (most > few) {
-            if ((on.only && where_room_is_made(on, least)) || where_it_fits(on)) {
+            if ((on.only && nodes_with_freed_room(on, least)) || nodes_that_fit(on)) {
                 found = chosen_;
                 most = found.size() - 1;
             }
@@ -195,7 +195,7 @@ private:
     // ---- many pods -----------------------------------------------------------------------------
 
     /// Moves group after group to nodes on which it takes no room that the gang could use.
-    [[nodiscard]] bool where_room_is_made(attempt& on, std::size_t& least) {
+    [[nodiscard]] bool nodes_with_freed_room(attempt& on, std::size_t& least) {
         const std::int64_t need = on.need();
         const node_query<width> query = on.query();
         const auto& accounts = on.cluster.accounts();
@@ -264,7 +264,7 @@ private:
 
     /// Vacates more and more nodes, those with the fewest pods first, until the gang fits. Then
     /// puts back pods that can go back.
-    [[nodiscard]] bool where_it_fits(attempt& on) {
+    [[nodiscard]] bool nodes_that_fit(attempt& on) {
         detail::sequence<std::size_t> order(pods_.all().size());
         for (std::size_t at = 0; at < order.size(); ++at)
             order[at] = at;

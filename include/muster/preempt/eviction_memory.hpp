@@ -39,11 +39,11 @@ public:
         if (same)
             return true;
         due_ = due;
-        something_happened();
+        advance();
         return false;
     }
     /// Ends all refusals.
-    void something_happened() noexcept { ++time_; }
+    void advance() noexcept { ++time_; }
 
     /// Returns true if the gang was refused with at least `steps` steps, and the refusal still
     /// holds at time `now`.

@@ -83,7 +83,7 @@ public:
     /// Calls `use(queue)` for the queue and its ancestors below the meeting queue, until it returns
     /// false.
     template<class Use>
-    void each_below_meeting(queue_index from, const Use& use) const {
+    void each_below_common_ancestor(queue_index from, const Use& use) const {
         for (std::optional<queue_index> at = from; at && !is_above_gang(*at);
              at = queues().parent(*at))
             if (!use(*at))
@@ -92,7 +92,7 @@ public:
     /// Returns the child of the meeting queue on the side of `from`.
     [[nodiscard]] std::optional<queue_index> top_of(queue_index from) const {
         std::optional<queue_index> top;
-        each_below_meeting(from, [&](queue_index at) { return top = at, true; });
+        each_below_common_ancestor(from, [&](queue_index at) { return top = at, true; });
         return top;
     }
     /// Returns the child of the meeting queue on the side of the gang. Null if the gang's own queue

@@ -32,7 +32,7 @@ template<class Traits>
     if (use.is_above_gang(from) || !own_stays_within(use, from))
         return false;
     bool admitted = true;
-    use.each_below_meeting(from, [&](queue_index at) {
+    use.each_below_common_ancestor(from, [&](queue_index at) {
         bool any = false;
         for (std::size_t column = 0; admitted && column < Traits::width; ++column) {
             const auto keeps = use.deserved(at)[kind_id{column}];
@@ -55,7 +55,7 @@ template<class Traits>
     if (!own_stays_within(use, from))
         return {};
     resources<Traits::width> most = greater(use.used(from), {});
-    use.each_below_meeting(from, [&](queue_index at) {
+    use.each_below_common_ancestor(from, [&](queue_index at) {
         for (std::size_t column = 0; column < Traits::width; ++column)
             if (const auto keeps = use.deserved(at)[kind_id{column}])
                 most[column] = std::min(most[column],

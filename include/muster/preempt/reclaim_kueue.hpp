@@ -17,7 +17,7 @@ template<class Traits>
 [[nodiscard]] bool keep_deserved(const queue_use<Traits>& use, queue_index from,
                                  const resources<Traits::width>& gone) {
     bool kept = true;
-    use.each_below_meeting(from, [&](queue_index at) {
+    use.each_below_common_ancestor(from, [&](queue_index at) {
         for (std::size_t column = 0; kept && column < Traits::width; ++column)
             if (const auto keeps = use.deserved(at)[kind_id{column}]; keeps && gone[column] > 0)
                 kept = use.used(at)[column] >= *keeps;

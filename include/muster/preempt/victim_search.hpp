@@ -186,7 +186,7 @@ private:
     /// with the least valuable pods is found first.
     template<class Fit>
     void descend(std::size_t left, const key& so_far, Fit& fit) {
-        if (*steps_ <= 0 || (best_ && hopeless(so_far)))
+        if (*steps_ <= 0 || (best_ && cannot_improve(so_far)))
             return;
         if (left == 0)
             return judge(so_far, fit);
@@ -205,7 +205,7 @@ private:
                 fit);
     }
     /// Returns true if no set that extends this one is better than the best.
-    [[nodiscard]] bool hopeless(const key& so_far) const {
+    [[nodiscard]] bool cannot_improve(const key& so_far) const {
         const auto& [queue_level, gang_level, broken, pods] = *best_;
         if (std::get<0>(so_far) != queue_level)
             return std::get<0>(so_far) > queue_level;
@@ -256,7 +256,7 @@ private:
                                detail::find(slots_, unopened) == slots_.end();
         if (found) {
             shorten(fit);
-            spare_what_can_be(fit);
+            spare_units(fit);
             this->keep_more(fit, spare_wanted);
         }
         const outcome made = settle(found, fit);
@@ -301,7 +301,7 @@ private:
             all = true;
         }
         if (found) {
-            spare_what_can_be(fit);
+            spare_units(fit);
             this->keep_more(fit, false);
         }
         return settle(found, fit);
@@ -374,7 +374,7 @@ private:
     }
 
     template<class Fit>
-    void spare_what_can_be(Fit& fit) {
+    void spare_units(Fit& fit) {
         spare_once(fit, units_.size() - 1);
         // A pod that stays may make other evictions unnecessary, so repeat until no unit can be put
         // back.

@@ -160,13 +160,14 @@ public:
 
     /// Returns true if preferred terms or spread terms that are not required affect the class.
     [[nodiscard]] bool has_preferences(std::size_t of_class) const noexcept {
-        return !views_[of_class].liked.empty() || views_[of_class].soft > 0;
+        return !views_[of_class].preferred_counts.empty() || views_[of_class].soft > 0;
     }
     /// Returns the sum of the weights of preferred terms that the node satisfies: the class's own
     /// and those of other pods.
-    [[nodiscard]] std::int64_t liking(std::size_t of_class, node_index node) const noexcept {
+    [[nodiscard]] std::int64_t preference_score(std::size_t of_class,
+                                                node_index node) const noexcept {
         std::int64_t sum = 0;
-        for (const domain_counts* preferred : views_[of_class].liked)
+        for (const domain_counts* preferred : views_[of_class].preferred_counts)
             sum += preferred->at(node);
         return sum;
     }
@@ -214,7 +215,7 @@ private:
         affinity_view* affinity = nullptr;
         sequence<const domain_counts*> apart;
         sequence<const domain_counts*> repelled;
-        sequence<const domain_counts*> liked;
+        sequence<const domain_counts*> preferred_counts;
         sequence<spread> spreads;
         std::size_t soft = 0;
         sequence<topology_index> pulls;
@@ -223,7 +224,7 @@ private:
             affinity = nullptr;
             apart.clear();
             repelled.clear();
-            liked.clear();
+            preferred_counts.clear();
             spreads.clear();
             soft = 0;
             pulls.clear();
@@ -366,7 +367,7 @@ private:
 
     void liked_by_own(std::size_t at, const known_term& term) {
         domain_counts& made = counted_by(term.topology);
-        views_[at].liked.push_back(&made);
+        views_[at].preferred_counts.push_back(&made);
         for_each_count(term.pods, [&](const pod_counts& entry) {
             made.add(entry.node, std::int64_t{term.weight} * total(entry));
         });
@@ -477,7 +478,7 @@ private:
                 views_[at].repelled.push_back(counted);
         for (domain_counts* counted : liked_by_)
             if (counted)
-                views_[at].liked.push_back(counted);
+                views_[at].preferred_counts.push_back(counted);
     }
 
     template<class Use>

@@ -71,7 +71,8 @@ public:
     }
 
 private:
-    [[nodiscard]] std::int64_t liking(const constraints& of, const node<width>& on) const {
+    [[nodiscard]] std::int64_t preference_score(const constraints& of,
+                                                const node<width>& on) const {
         std::int64_t sum = 0;
         for (const preferred_node_term& one : of.preferred)
             sum += selects(one.term, on) ? one.weight : 0;
@@ -103,7 +104,7 @@ private:
                 clash(pod.where.claims.ports, target.ports) || !draw(pod.request, rest) ||
                 !is_chosen(view_.waiting[at].role, *target.spec))
                 continue;
-            const std::pair rank{liking(pod.where, *target.spec), points(target.free)};
+            const std::pair rank{preference_score(pod.where, *target.spec), points(target.free)};
             if (best && rank <= best_rank)
                 continue;
             best = node;

@@ -20,7 +20,7 @@ struct cluster_changes {
     /// The capacity of the empty cluster may have shrunk.
     bool lost = false;
     /// A queue object changed.
-    bool queues_moved = false;
+    bool queues_changed = false;
 };
 
 /// The condition under which the last answer to a gang holds: what proved the answer, and what else
@@ -45,7 +45,7 @@ public:
         made.only_class_ = only_class;
         return made;
     }
-    /// The answer holds as long as the gang's refusal in `leaf_watches` holds.
+    /// The answer holds as long as the gang's refusal in `refusal_watches` holds.
     [[nodiscard]] static wait_condition leaf() noexcept { return of(proven_by::leaf); }
 
     /// Records whether the answer is `answer::never`.
@@ -65,16 +65,16 @@ public:
     }
     /// The answer also ends when pods get a node. `epoch` is the current epoch of the pod
     /// population.
-    void until_pods_come(std::uint64_t epoch) noexcept { population_epoch_ = epoch; }
+    void wait_for_pods(std::uint64_t epoch) noexcept { population_epoch_ = epoch; }
     /// The answer also ends when the gang's queue uses more: with less quota left, an undecided
     /// gang may be proven not to fit.
-    void until_quota_moves(std::uint64_t use_epoch) noexcept { use_epoch_ = use_epoch; }
+    void wait_for_quota(std::uint64_t use_epoch) noexcept { use_epoch_ = use_epoch; }
 
     /// True if the gang is asked in the next cycle in any case.
     [[nodiscard]] bool is_open() const noexcept { return proven_ == proven_by::open; }
     /// True if pods got a node and that may change the answer. O(1).
     template<class Traits>
-    [[nodiscard]] bool pods_came(const cluster_state<Traits>& cluster) const noexcept {
+    [[nodiscard]] bool has_new_pods(const cluster_state<Traits>& cluster) const noexcept {
         return population_epoch_ && *population_epoch_ != cluster.population().epoch();
     }
 
@@ -84,7 +84,7 @@ public:
     [[nodiscard]] bool ended(const cluster_state<Traits>& cluster, gang_index which,
                              const cluster_changes& changes, Finder& finder,
                              const Leaves& leaves) const {
-        if (is_open() || changes.queues_moved || pods_came(cluster) ||
+        if (is_open() || changes.queues_changed || has_new_pods(cluster) ||
             (use_epoch_ && *use_epoch_ != cluster.use_epoch(*cluster[which].queue)))
             return true;
         if (!changes.released || proven_ == proven_by::gate)
@@ -98,8 +98,8 @@ public:
         // Node capacities changed. Whether the gang could ever start is checked again, unless the
         // room last seen in the empty cluster still decides it.
         return proven_ == proven_by::leaf || !only_class_ ||
-               !(never_ ? finder.still_too_small(watch_, need_)
-                        : finder.still_holds(watch_, need_));
+               !(never_ ? finder.known_too_small(watch_, need_)
+                        : finder.known_to_fit(watch_, need_));
     }
 
 private:

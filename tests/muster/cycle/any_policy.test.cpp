@@ -117,7 +117,7 @@ TEST_CASE("any_policy: orders and rules have the properties of the types that th
     CHECK_FALSE(any_victim_rule(retry_affinity{}).is_none());
     CHECK(any_victim_rule(retry_affinity{}).spares_all());
     CHECK(any_reservation_rule(easy_backfill{5}).planned() == 1);
-    CHECK(any_reservation_rule(easy_backfill{5}).patience() == 5);
+    CHECK(any_reservation_rule(easy_backfill{5}).max_bypasses() == 5);
     CHECK(any_surplus_rule(surplus_in_turn{2, true}).per_turn() == surplus_request{2, true});
     CHECK(any_surplus_rule(surplus_in_turn{}).takes_turns());
     CHECK_FALSE(any_surplus_rule(surplus_at_once{}).takes_turns());

@@ -26,7 +26,7 @@ cluster::queue_type deserving(std::int64_t cpus, std::int64_t weight = 1) {
 
 std::int64_t due(const cluster& known, const std::string& queue) {
     fair_shares<core_of<traits>> shares;
-    shares.reckon(known);
+    shares.compute(known);
     return shares[known.find_queue(queue)->index][cpu];
 }
 

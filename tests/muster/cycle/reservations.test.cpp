@@ -224,14 +224,14 @@ TEST_CASE_TEMPLATE("the first in line starts no later than planned", Rule, easy_
 /// One gang that takes the whole cluster, or all of its queue's quota, against a stream of small
 /// ones of which each runs for three cycles; returns how many started before it, or nothing when it
 /// does not start.
-std::optional<int> starts_before(std::int64_t patience, bool by_quota) {
+std::optional<int> starts_before(std::int64_t max_bypasses, bool by_quota) {
     cluster known;
     for (int at = 0; at < 4; ++at)
         ok(known.upsert_node("n" + std::to_string(at), machine(by_quota ? 100 : 4)));
     if (by_quota)
         ok(known.upsert_queue("q", quota_of(16)));
     const auto queue = by_quota ? std::optional<std::string>("q") : std::nullopt;
-    const with<bounded_bypass> how{{}, {}, {}, {patience}};
+    const with<bounded_bypass> how{{}, {}, {}, {max_bypasses}};
     std::vector<std::vector<std::string>> running(3);
     int before = 0;
     for (int turn = 0; turn < 200; ++turn) {
@@ -256,11 +256,11 @@ std::optional<int> starts_before(std::int64_t patience, bool by_quota) {
 TEST_CASE("a gang that needs everything starts against an endless stream of small ones") {
     for (const bool by_quota : {false, true}) {
         CAPTURE(by_quota);
-        for (const std::int64_t patience : {0, 1, 5, 20}) {
-            const auto before = starts_before(patience, by_quota);
+        for (const std::int64_t max_bypasses : {0, 1, 5, 20}) {
+            const auto before = starts_before(max_bypasses, by_quota);
             REQUIRE(before);
             // Those that start in the cycle in which patience ends are still let through.
-            CHECK(*before <= patience + 3);
+            CHECK(*before <= max_bypasses + 3);
         }
         CHECK_FALSE(starts_before(1'000'000, by_quota));
     }

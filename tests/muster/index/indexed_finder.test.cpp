@@ -297,9 +297,9 @@ struct walk {
                 say("watch: there is more room than is seen");
             const std::int64_t held = held_by_emptied(each.shape, each.queue_nodes);
             const std::int64_t need = std::max<std::int64_t>(1, held + chance.between(-3, 3));
-            if (finder.still_holds(each.number, need) && held < need)
+            if (finder.known_to_fit(each.number, need) && held < need)
                 say("still holds: it does not any more");
-            if (finder.still_too_small(each.number, need) && held >= need)
+            if (finder.known_too_small(each.number, need) && held >= need)
                 say("still too small: it holds them by now");
         }
         if (watches.size() > 20)

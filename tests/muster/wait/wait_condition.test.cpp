@@ -20,8 +20,8 @@ struct watched_room {
     bool too_small = true;
 
     [[nodiscard]] std::int64_t room_seen(std::uint32_t) const { return room; }
-    [[nodiscard]] bool still_holds(std::uint32_t, std::int64_t) const { return holds; }
-    [[nodiscard]] bool still_too_small(std::uint32_t, std::int64_t) const { return too_small; }
+    [[nodiscard]] bool known_to_fit(std::uint32_t, std::int64_t) const { return holds; }
+    [[nodiscard]] bool known_too_small(std::uint32_t, std::int64_t) const { return too_small; }
 };
 struct kept_leaves {
     bool kept = true;
@@ -127,20 +127,20 @@ TEST_CASE("the room of the only class tells whether a gang could ever start") {
 TEST_CASE("pods that come and a use of quota end an answer beside its proof") {
     waiting_gang one;
     wait_condition until = wait_condition::own_event();
-    until.until_pods_come(one.known.population().epoch());
-    CHECK(!until.pods_came(one.known));
+    until.wait_for_pods(one.known.population().epoch());
+    CHECK(!until.has_new_pods(one.known));
     CHECK(!one.ended(until, nothing));
     pod<4> other;
     other.phase = pod_phase::running;
     REQUIRE(one.known.upsert_node("n", {}) == event_result::applied);
     REQUIRE(one.known.upsert_pod("h-0", "h", other, "n") == event_result::applied);
-    CHECK(until.pods_came(one.known));
+    CHECK(until.has_new_pods(one.known));
     CHECK(one.ended(until, nothing));
 
     until = wait_condition::any_release();
-    until.until_quota_moves(one.known.use_epoch(*one.known[one.gang].queue));
+    until.wait_for_quota(one.known.use_epoch(*one.known[one.gang].queue));
     CHECK(!one.ended(until, nothing));
-    until.until_quota_moves(one.known.use_epoch(*one.known[one.gang].queue) + 1);
+    until.wait_for_quota(one.known.use_epoch(*one.known[one.gang].queue) + 1);
     CHECK(one.ended(until, nothing));
 }
 

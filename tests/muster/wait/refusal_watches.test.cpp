@@ -8,7 +8,7 @@
 
 #include "../builders.hpp"
 
-namespace wait_leaf_watches_test {
+namespace wait_refusal_watches_test {
 
 namespace {
 
@@ -197,4 +197,4 @@ TEST_CASE("a proof whose constraints nobody has any more serves nobody") {
 
 } // namespace
 
-} // namespace wait_leaf_watches_test
+} // namespace wait_refusal_watches_test

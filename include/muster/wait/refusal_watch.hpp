@@ -23,7 +23,7 @@ inline namespace v0_1 {
 /// can carry too little in total. The refusal holds until the weight that the nodes can carry has
 /// grown by `slack`. After a change, only nodes with more free resources are recomputed.
 template<class Traits>
-class leaf_watch {
+class refusal_watch {
 public:
     static constexpr std::size_t width = Traits::width;
 

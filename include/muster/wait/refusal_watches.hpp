@@ -12,15 +12,15 @@
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/problem/members.hpp>
-#include <muster/wait/leaf_watch.hpp>
+#include <muster/wait/refusal_watch.hpp>
 
 namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// The refusals that the search proved by one leaf, per gang. See `leaf_watch`.
+/// The refusals that the search proved by one leaf, per gang. See `refusal_watch`.
 template<class Traits>
-class leaf_watches {
+class refusal_watches {
     static constexpr std::size_t width = Traits::width;
 
 public:
@@ -114,7 +114,7 @@ private:
         std::uint32_t generation = 0;
         /// Index into `active_`; `none` if the refusal does not hold.
         std::uint32_t place = none;
-        leaf_watch<Traits> memo;
+        refusal_watch<Traits> memo;
     };
     /// A refusal that may still hold, and the least request of its members, per kind.
     struct active {
