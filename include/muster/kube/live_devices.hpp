@@ -92,7 +92,8 @@ public:
             if (const auto at = gangs.pods().find(key); at != gangs.pods().end())
                 pods.push_back(&at->second.object);
         codec::volume_plan made;
-        codec::device_planner(catalog, all, codec::device_writes::reservations).plan(pods, {}, made);
+        codec::device_planner(catalog, all, codec::device_writes::reservations)
+            .plan(pods, {}, made);
         const bool differs = made.pods != effects_;
         effects_ = std::move(made.pods);
         return differs;
