@@ -231,7 +231,8 @@ private:
         const std::string name = key.name_space + "/" + key.name;
         if (known && known->provisions())
             attached_[at][known->provisioner].insert("claim:" + name);
-        else if (const std::string& driver = driver_of_free_volumes(storage_class); !driver.empty())
+        else if (const std::string driver = driver_of_free_volumes(key, uid, asks, storage_class);
+                 !driver.empty())
             attached_[at][driver].insert(volume_attachments::of_free_volume(name));
         if (!waits(*users_[at].pod))
             return;
@@ -264,19 +265,26 @@ private:
             demand.users.push_back(at);
     }
 
-    /// Returns the CSI driver of the class's volumes; empty if they have none, or not all have the
-    /// same.
-    [[nodiscard]] const std::string& driver_of_free_volumes(const std::string& storage_class) {
-        const auto [found, fresh] = drivers_.try_emplace(storage_class);
-        bool first = fresh;
-        for (const auto& [name, volume] : catalog_->volumes)
-            if (fresh && volume->storage_class == storage_class && !volume->bound) {
-                if (!first && found->second != volume->driver)
-                    return found->second = "";
-                found->second = volume->driver;
-                first = false;
+    /// Returns the CSI driver of the free volumes that suit the claim; empty if there are none, or
+    /// not all have the same. O(volumes) for the first such request.
+    [[nodiscard]] std::string driver_of_free_volumes(const object_key& claim,
+                                                     const std::string& uid,
+                                                     const claim_request& asks,
+                                                     const std::string& storage_class) {
+        const volume_demand own{claim, &asks, uid, {}, {}, 0};
+        const auto [found, fresh] = drivers_.try_emplace({storage_class, asks});
+        if (fresh) {
+            for (const auto& [name, volume] : catalog_->volumes) {
+                if (volume->claim)
+                    kept_.try_emplace(volume->claim->key, volume);
+                else if (satisfies(*volume, own, storage_class))
+                    found->second.insert(volume->driver);
             }
-        return found->second;
+        }
+        if (const auto kept = kept_.find(claim);
+            kept != kept_.end() && satisfies(*kept->second, own, storage_class))
+            return kept->second->driver;
+        return found->second.size() == 1 ? *found->second.begin() : "";
     }
 
     /// Handles a claim that is not bound yet to the volume that it names.
@@ -377,8 +385,11 @@ private:
     std::map<object_key, std::vector<std::size_t>> lone_claims_;
     std::map<std::string, std::vector<std::pair<std::size_t, bool>>> disks_;
     std::set<std::string> marked_drivers_;
-    /// Per storage class without a provisioner: the CSI driver of its volumes.
-    std::map<std::string, std::string> drivers_;
+    /// Per storage class without a provisioner and request, the drivers of the free volumes that
+    /// suit.
+    std::map<std::pair<std::string, claim_request>, std::set<std::string>> drivers_;
+    /// Volumes that name a claim, by that claim.
+    std::map<object_key, const volume_object*> kept_;
 };
 
 } // namespace codec

@@ -1091,6 +1091,10 @@ TEST_CASE("a free volume of a CSI driver takes an attachment, and never proves n
     CHECK(full.answers == std::vector{muster::answer::waiting});
     // If the volumes are of several drivers, none is counted.
     CHECK(decide(all + free("v") + free("w", "csi.y")).placed == "p=a1 q=a1 ");
+    // A volume that suits neither claim does not matter.
+    CHECK(decide(all + free("v") + free("w") +
+                 volume("x", ", storageClassName: net, volumeMode: Block"))
+              .placed == "p=a1 ");
     // A volume that no driver attaches may come to serve the claim.
     const std::string none = "  containers: [{name: c}]\n  volumes: [{name: v, "
                              "persistentVolumeClaim: {claimName: c}}, {name: w, "
