@@ -80,6 +80,8 @@ func (r *rights) learn(from *client) {
 // What no scenario comes to, and why it is needed: to read one object goes with reading all.
 var sparedRights = map[string]bool{
 	"patch /events": true, // an event that is said again is counted, minutes later
+	// No path of its own: the server asks for it beside the status of a claim.
+	"patch resource.k8s.io/resourceclaims/binding": true,
 }
 
 // idle gives the verbs of a role's rules that its program used on nothing that the rule is about.
