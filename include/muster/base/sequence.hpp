@@ -108,16 +108,20 @@ public:
         if (count < size())
             return cut(first_ + count);
         make_room(count);
-        while (size() < count)
-            ::new (static_cast<void*>(last_++)) T();
+        T* at = last_;
+        for (T* const end = first_ + count; at != end; ++at)
+            ::new (static_cast<void*>(at)) T();
+        last_ = at;
     }
     void resize(std::size_t count, const T& value) {
         if (count <= size())
             return cut(first_ + count);
         const T kept(value);
         make_room(count);
-        while (size() < count)
-            ::new (static_cast<void*>(last_++)) T(kept);
+        T* at = last_;
+        for (T* const end = first_ + count; at != end; ++at)
+            ::new (static_cast<void*>(at)) T(kept);
+        last_ = at;
     }
     void assign(std::size_t count, const T& value) {
         const T kept(value);
@@ -188,7 +192,8 @@ private:
         if (count > capacity())
             grow(std::max(count, 2 * capacity()));
     }
-    T& grown_with(T value) {
+    // Not inlined: rarely called, and every call of `emplace_back` would contain it.
+    [[gnu::noinline]] T& grown_with(T value) {
         make_room(size() + 1);
         ::new (static_cast<void*>(last_)) T(static_cast<T&&>(value));
         return *last_++;

@@ -193,14 +193,17 @@ void cluster_state<Traits>::assume(pod_index pod, node_index node) {
 template<class Traits>
 template<class Placements>
 void cluster_state<Traits>::assume_members(gang_index gang, const Placements& placed) {
+    // What `settle` does, with one count for all members: this is part of every start.
     for (const auto& each : placed) {
-        MUSTER_ASSERT(pods_[each.pod.value()].placeable() && !pods_[each.pod.value()].node,
-                      "only a pending pod is assumed");
-        settle(each.pod, [&](pod_record& record) {
-            record.node = each.node;
-            record.assumed = true;
-        });
+        pod_record& record = pods_[each.pod.value()];
+        MUSTER_ASSERT(record.gang == gang && record.placeable() && !record.node,
+                      "only a pending member is assumed");
+        record.node = each.node;
+        record.assumed = true;
+        if (population_.active() && record.charged())
+            count_pod(record, 1);
     }
+    gangs_[gang.value()].placeable -= placed.size();
     if (placed.empty())
         return;
     population_.moved();

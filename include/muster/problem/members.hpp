@@ -208,7 +208,7 @@ private:
     };
 
     detail::sequence<entry> class_of_;
-    std::vector<pod_index> waiting_;
+    detail::sequence<pod_index> waiting_;
     bool assume_volumes_ready_ = false;
     /// True if a class shares a volume that does not exist yet.
     bool share_volumes_ = false;
