@@ -13,17 +13,14 @@
 #include "headline.hpp"
 #include "live_words.hpp"
 #include "output.hpp"
+#include "planning.hpp"
 #include "reason_lines.hpp"
 #include "remedies.hpp"
+#include "volume_changes.hpp"
 
 namespace cli {
 
-namespace {
-
-/// Of the cycle that is shown, and of each try.
-constexpr muster::budget search_limit{std::int64_t{1} << 14, std::int64_t{1} << 16};
-
-} // namespace
+namespace codec = muster::codec;
 
 std::optional<std::string> live_explainer::operator()(const std::string& name) {
     request asked;
@@ -39,10 +36,6 @@ void live_explainer::look_ahead() {
     if (next_)
         return;
     now_ = cluster_->now().wall;
-    const auto size = static_cast<std::int64_t>(
-        known_->node_order().size() + known_->pod_keys().size() + known_->gang_keys().size());
-    tries_left_ =
-        std::clamp<std::int64_t>(most_objects / std::max<std::int64_t>(1, size), 1, most_tries);
     next_.emplace(plan{*known_, {}});
     // A gang that is not asked again has no shortage that evictions leave.
     for (const auto& [key, which] : known_->gang_keys())
@@ -50,15 +43,9 @@ void live_explainer::look_ahead() {
             next_->state.recall(which);
     muster::cycle_options options;
     options.list_all = true;
-    muster::cycle(next_->state, now_, live_policy(*how_), search_limit, options, next_->result);
+    muster::cycle(next_->state, now_, live_policy(*how_), {}, options, next_->result);
     waiting_positions waiting;
-    for (muster::decision& each : next_->result.decisions) {
-        // The scheduler's own cycles have more steps.
-        const muster::last_verdict& last = (*known_)[each.gang].last;
-        if (each.outcome.kind == muster::answer::undecided && last.is_known) {
-            each.outcome.kind = last.kind;
-            each.outcome.at = last.at;
-        }
+    for (const muster::decision& each : next_->result.decisions) {
         const bool is_first = next_->decision_of.emplace(each.gang, &each).second;
         if (is_first && has_position(next_->state, each))
             next_->position_of.emplace(each.gang, waiting.next(next_->state[each.gang].queue));
@@ -103,14 +90,32 @@ group_line live_explainer::line_of_gang(muster::gang_index which) {
         live_facts{cluster_, state.key(which), queue_name(state, gang.queue), nullptr});
     line.headline = headline(state, kinds, muster::members_of(state, which), decision.outcome.at,
                              how_->score_of<live_width>(), line.reasons);
-    muster::what_helps_options search;
-    search.probes = tries_left_;
-    search.limit = search_limit;
-    const change_teller<live_width> tell(*known_, kinds, cluster_->objects().storage().plan(),
-                                         which, request{}.default_namespace);
-    tries_left_ -= add_changes(*known_, which, now_, live_policy(*how_), search, tell,
-                               node_copies{&kinds, &cluster_->objects().storage().plan()}, line);
+    look_for_changes(which, line);
     return line;
+}
+
+/// As `muster explain` does it with files, and with as many tries.
+void live_explainer::look_for_changes(muster::gang_index which, group_line& line) {
+    const codec::group_key& key = known_->key(which);
+    const muster::kind_table& kinds = cluster_->objects().kinds();
+    const codec::volume_plan& volumes = cluster_->objects().storage().plan();
+    request asked;
+    asked.how = *how_;
+    asked.now = now_;
+    asked.queue_namespace = cluster_->objects().options().queue_namespace;
+    asked.topology = cluster_->objects().options().levels.levels;
+    muster::what_helps_options search;
+    search.probes = affordable_tries(static_cast<std::int64_t>(
+        known_->node_order().size() + known_->pod_keys().size() + known_->gang_keys().size()));
+    const change_teller<live_width> tell(*known_, kinds, volumes, which, asked.default_namespace);
+    static_cast<void>(add_changes(*known_, which, now_, live_policy(*how_), search, tell,
+                                  node_copies{&kinds, &volumes}, line));
+    const group_with_volumes group{
+        key,
+        live_facts{cluster_, key, queue_name(*known_, (*known_)[which].queue), nullptr}.volumes()};
+    if (!group.volumes.empty())
+        static_cast<void>(correct_changes(cluster_->copies(), asked, group,
+                                          search.probes / tries_of_trial, line));
 }
 
 } // namespace cli

@@ -16,21 +16,13 @@
 
 namespace cli {
 
-/// Answers why groups of a live cluster wait, with the text of `muster explain`. Works on copies of
-/// the scheduler's state, on the scheduler's thread. To be made anew for each turn of its loop: all
-/// answers of one turn share one cycle and one number of tries, so that many requests do not hold
-/// up the loop for longer than one.
-///
-/// A copy and its cycle take time in proportion to the nodes, pods and groups, so the number of
-/// tries falls as they grow: `most_objects` divided by their number, but 1 to `most_tries`. A
-/// large cluster gets a position and reasons, but few changes or none.
+/// Answers why groups of a live cluster wait, with the text of `muster explain`, from the
+/// scheduler's state. To be made and called once, in a copy of the process (answers_aside.hpp): it
+/// changes the cluster's objects, and searches for seconds.
 class live_explainer {
 public:
-    static constexpr std::int64_t most_objects = 50'000;
-    static constexpr std::int64_t most_tries = 100;
-
-    /// The cluster and its state must outlive the explainer, and not change meanwhile.
-    live_explainer(const live_cluster& cluster, const live_state& known, const policy_options& how)
+    /// The cluster and its state must outlive the explainer.
+    live_explainer(live_cluster& cluster, const live_state& known, const policy_options& how)
         : cluster_(&cluster), known_(&known), how_(&how) {}
 
     /// Returns why each group of that name (NAMESPACE/NAME) waits, or nullopt if there is none.
@@ -48,13 +40,13 @@ private:
 
     void look_ahead();
     [[nodiscard]] group_line line_of_gang(muster::gang_index which);
+    void look_for_changes(muster::gang_index which, group_line& line);
 
-    const live_cluster* cluster_;
+    live_cluster* cluster_;
     const live_state* known_;
     const policy_options* how_;
     std::optional<plan> next_;
     std::int64_t now_ = 0;
-    std::int64_t tries_left_ = 0;
 };
 
 } // namespace cli

@@ -14,7 +14,7 @@ namespace kube = muster::kube;
 
 namespace {
 
-using page_answer = std::pair<int, std::string>;
+using kube::page_answer;
 
 page_answer explain_by(std::string_view query, const live_presence::explainer& explain) {
     const auto group = query_value(query, "group");
@@ -78,12 +78,14 @@ void live_presence::serve(std::int64_t now, const std::function<std::string()>& 
         if (asked.path == "/metrics")
             return {200, metrics()};
         if (asked.path == "/debug/explain" && explain)
-            return asked.is_local ? explain_by(asked.query, explain) : refuse_remote();
+            return asked.is_local
+                       ? aside_.answer(asked, [&] { return explain_by(asked.query, explain); })
+                       : refuse_remote();
         if (asked.path != "/healthz" && asked.path != "/readyz")
             return {404, std::string("/metrics /healthz /readyz") +
                              (explain ? " /debug/explain\n" : "\n")};
         const bool good = asked.path == "/healthz" ? progress.alive(now) : progress.ready(now);
-        return good ? std::pair{200, std::string("ok\n")} : std::pair{503, std::string("not ok\n")};
+        return good ? page_answer{200, "ok\n"} : page_answer{503, "not ok\n"};
     });
 }
 

@@ -12,6 +12,7 @@
 
 #include <muster/kube/health.hpp>
 
+#include "answers_aside.hpp"
 #include "live_connect.hpp"
 #include "report.hpp"
 
@@ -39,7 +40,7 @@ public:
 
     /// Answers requests to the status page. Serves /debug/explain only with an explainer, and only
     /// to clients on loopback, because its text names objects of all namespaces and each answer
-    /// costs a search.
+    /// costs a search. The explainer is called in a copy of the process.
     void serve(std::int64_t now, const std::function<std::string()>& metrics,
                const explainer& explain = {});
 
@@ -64,6 +65,7 @@ private:
     live_presence() = default;
 
     std::optional<muster::kube::status_page> page_;
+    answers_aside aside_;
     std::vector<int> handles_;
     complaints wrong_;
     std::optional<std::int64_t> gives_up_;

@@ -92,7 +92,8 @@ const codec::volume_plan& live_facts::volume_plan() const {
 std::string live_words::operator()(const live_state& known, muster::gang_index which) const {
     const auto& gang = known[which];
     const muster::kind_table& kinds = cluster->objects().kinds();
-    const muster::explain_options options = explain_options_of(*cluster, gang.last.kind);
+    muster::explain_options options = explain_options_of(*cluster, gang.last.kind);
+    options.steps = max_steps;
     if (gang.last.at == muster::gate::none)
         return surplus_text(surplus_lines(known, which, options, [&](const codec::object_key& pod) {
             return live_facts{cluster, known.key(which), queue_name(known, gang.queue), &pod};
@@ -106,7 +107,6 @@ std::string live_words::operator()(const live_state& known, muster::gang_index w
 
 muster::explain_options explain_options_of(const live_cluster& cluster, muster::answer last) {
     muster::explain_options options;
-    options.steps = max_steps;
     options.kinds = &cluster.objects().kinds();
     options.scope = scope_of(last);
     return options;

@@ -34,8 +34,7 @@ struct live_facts {
     }
 };
 
-/// Returns how reasons are sought on a live cluster, for a gang with this answer. The scheduler
-/// waits for them, so they get fewer steps than those of `muster explain`.
+/// Returns how reasons are sought on a live cluster, for a gang with this answer.
 [[nodiscard]] muster::explain_options explain_options_of(const live_cluster& cluster,
                                                          muster::answer last);
 

@@ -92,7 +92,7 @@ public:
         muster::cycle_options options;
         options.list_all = true;
         limit_ = budget_of(*asked_);
-        tries_ = asked_->tries ? *asked_->tries : affordable_tries();
+        tries_ = asked_->tries ? *asked_->tries : affordable_tries(size());
         if (tries_ > 0)
             before_ = known_->state;
         tries_left_ = tries_ * 4;
@@ -298,14 +298,11 @@ private:
             starts_.emplace(each.gang, each.at);
     }
 
-    /// A trial reads the changed objects anew: it takes about as long as so many tries.
-    static constexpr std::int64_t tries_of_trial = 4;
-    /// Each try copies the cluster and runs a cycle.
-    [[nodiscard]] std::int64_t affordable_tries() const {
+    /// Nodes, pods and groups.
+    [[nodiscard]] std::int64_t size() const {
         const auto& objects = *known_->objects;
-        const auto size = static_cast<std::int64_t>(objects.nodes.size() + objects.pods.size() +
-                                                    objects.pod_groups.size());
-        return std::clamp<std::int64_t>(500'000 / std::max<std::int64_t>(1, size), 20, 500);
+        return static_cast<std::int64_t>(objects.nodes.size() + objects.pods.size() +
+                                         objects.pod_groups.size());
     }
 
     void look_for_changes(muster::gang_index which, group_line& line) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 
 #include <muster/cluster/state.hpp>
 #include <muster/codec/cluster.hpp>
@@ -36,6 +37,15 @@ namespace cli {
     }
     return limit;
 }
+
+/// How many cycles a plan may try out for one group by default: as many as take a few seconds in a
+/// cluster of `objects` nodes, pods and groups, since each copies the cluster.
+[[nodiscard]] inline std::int64_t affordable_tries(std::int64_t objects) {
+    return std::clamp<std::int64_t>(500'000 / std::max<std::int64_t>(1, objects), 20, 500);
+}
+
+/// A trial of changed objects reads them anew: it takes about as long as so many tries.
+inline constexpr std::int64_t tries_of_trial = 4;
 
 /// The policy of a plan, for a cluster with these resource kinds.
 template<class Traits>

@@ -296,16 +296,19 @@ answers 200 /readyz
 answers 404 /
 answers 404 /healthz/ping
 # The metrics show why a gang waits, and clients on loopback get the text of `muster explain`.
-# create POD CPUS
+# create POD CPUS [METADATA [SPEC]]
 create() {
-    local body='{"apiVersion":"v1","kind":"Pod","metadata":{"name":"'$1'","namespace":"default"},"spec":{"schedulerName":
-"t9k-scheduler","containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"'$2'"}}}]}}'
+    post /api/v1/namespaces/default/pods '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"'$1'","namespace":"default"'"${3-}"'},
+"spec":{"schedulerName":"t9k-scheduler","containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"'$2'"}}}]'"${4-}"'}}'
+}
+# post PATH OBJECT
+post() {
     exec 3<>"/dev/tcp/127.0.0.1/${line_of_server##*:}"
-    printf 'POST /api/v1/namespaces/default/pods HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s' \
-        "${#body}" "$body" >&3
+    printf 'POST %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s' \
+        "$1" "${#2}" "$2" >&3
     said=$(cat <&3)
     exec 3<&-
-    [[ $said == *" 201 "* ]] || fail "the pod is not taken: $said"
+    [[ $said == *" 201 "* ]] || fail "$1 does not take $2: $said"
 }
 create vast 64
 for ((tries = 0; tries < 100; ++tries)); do
@@ -331,15 +334,43 @@ for pod in first second; do
         sleep 0.1
     done
 done
+ask '/debug/explain?group=default/second'
+[[ $said == *second*" 2 "*" 2 "*"It would start if"* ]] || fail "no position, or no change: $said"
+# So does it for groups that wait for volumes, whose changes are planned with all objects: one of two pods
+# can use a claim at a time, and an unbound claim has no volume.
+post /apis/storage.k8s.io/v1/storageclasses '{"apiVersion":"storage.k8s.io/v1","kind":"StorageClass",
+"metadata":{"name":"local"},"provisioner":"kubernetes.io/no-provisioner","volumeBindingMode":"WaitForFirstConsumer"}'
+post /api/v1/persistentvolumes '{"apiVersion":"v1","kind":"PersistentVolume","metadata":{"name":"lone"},"spec":{
+"capacity":{"storage":"1Gi"},"accessModes":["ReadWriteOncePod"],"storageClassName":"local",
+"csi":{"driver":"disk.example.com","volumeHandle":"lone"},"claimRef":{"namespace":"default","name":"lone"}}}'
+for claim in lone:ReadWriteOncePod unbound:ReadWriteOnce; do
+    post /api/v1/namespaces/default/persistentvolumeclaims '{"apiVersion":"v1","kind":"PersistentVolumeClaim",
+"metadata":{"name":"'"${claim%:*}"'","namespace":"default"},"spec":{"storageClassName":"local",
+"accessModes":["'"${claim#*:}"'"],"resources":{"requests":{"storage":"1Gi"}}}}'
+done
+post /apis/scheduler.tensorstack.dev/v1beta1/namespaces/default/podgroups '{"apiVersion":
+"scheduler.tensorstack.dev/v1beta1","kind":"PodGroup","metadata":{"name":"pair","namespace":"default"},"spec":{"minMember":2}}'
+mounts() { echo ',"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"'"$1"'"}}]'; }
+for pod in pair-0 pair-1; do
+    create $pod 0 ',"labels":{"scheduler.tensorstack.dev/group-name":"pair"}' "$(mounts lone)"
+done
+create no-disk 0 '' "$(mounts unbound)"
+for ((tries = 0; tries < 100; ++tries)); do
+    ask /debug/explain?group=default/pair
+    [[ $said != *"minimum is 1 instead of 2"* ]] || break
+    sleep 0.1
+done
 "$muster" snapshot "${at[@]}" -o "$work/waiting.json" 2>"$work/err" || fail "snapshot: $(cat "$work/err")"
-for pod in first second vast; do
-    answers 200 "/debug/explain?group=default/$pod"
-    planned=$("$muster" explain -f "$work/waiting.json" "default/$pod" 2>"$work/err") || true
+for group in first second vast pair no-disk; do
+    answers 200 "/debug/explain?group=default/$group"
+    planned=$("$muster" explain -f "$work/waiting.json" "default/$group" 2>"$work/err") || true
     diff -u <(echo "$planned") <(echo "${said#*$'\r\n\r\n'}") >"$work/diff" ||
         fail "the page differs from muster explain: $(cat "$work/diff")"
 done
-ask '/debug/explain?group=default/second'
-[[ $said == *second*" 2 "*" 2 "*"It would start if"* ]] || fail "no position, or no change: $said"
+ask /debug/explain?group=default/pair
+[[ $said == *"its minimum is 1 instead of 2"* ]] || fail "no lower minimum is proposed: $said"
+ask /debug/explain?group=default/no-disk
+[[ $said == *"--bind-claim unbound"* ]] || fail "no claim is proposed to be bound: $said"
 answers 404 '/debug/explain?group=default/nothing'
 answers 400 /debug/explain
 answers 400 '/debug/explain?group='
@@ -350,6 +381,18 @@ for host in $(hostname -I 2>/dev/null); do
     ask /healthz "$host"
     [[ $said == "HTTP/1.1 200 "* ]] || fail "/healthz answers a client at $host: $said"
 done
+# Copies of the scheduler answer, two at a time, while it serves the rest.
+for ((each = 0; each < 8; ++each)); do
+    (ask /debug/explain?group=default/no-disk; echo "${said%%$'\r'*}") &
+done >"$work/several"
+answers 200 /metrics
+for ((tries = 0; tries < 100; ++tries)); do
+    [[ $(wc -l <"$work/several") -lt 8 ]] || break
+    sleep 0.1
+done
+[[ $(grep -cE "^HTTP/1.1 (200 OK|503 Service Unavailable)$" "$work/several") -eq 8 ]] ||
+    fail "several requests are answered: $(cat "$work/several")"
+grep -q "^HTTP/1.1 200 OK$" "$work/several" || fail "no request of several is answered with a text"
 kill -TERM "$scheduler"
 wait "$scheduler" || fail "it ends with $?: $(cat <&5)"
 scheduler=

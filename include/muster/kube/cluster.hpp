@@ -94,6 +94,8 @@ public:
     [[nodiscard]] bool stopped() const { return with_.stopped(); }
 
     [[nodiscard]] const live_objects<Width>& objects() const noexcept { return live_; }
+    /// See live_objects::copies().
+    [[nodiscard]] codec::manifests copies() { return live_.copies(); }
     [[nodiscard]] bool synced() const noexcept { return synced_; }
     /// What goes wrong at the moment, a line each; empty when all is well.
     [[nodiscard]] std::vector<std::string> troubles() const { return with_.troubles(); }

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,7 +16,6 @@
 #include <cstring>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -87,7 +87,51 @@ struct page_request {
     std::string_view path;
     std::string_view query; ///< undecoded text after `?`
     bool is_local = false;  ///< the client's address is on loopback
+    int connection = -1;    ///< file descriptor, for `page_answer::elsewhere`
 };
+
+/// What a status page answers.
+struct page_answer {
+    int status = 200;
+    std::string body{};
+    /// A copy of the process answers: the page closes its own descriptor of the connection and
+    /// writes nothing. The copy calls `send_answer`.
+    bool elsewhere = false;
+};
+
+namespace detail {
+
+[[nodiscard]] inline std::string reply_text(const page_answer& of) {
+    const char* const word = of.status == 200   ? "OK"
+                             : of.status == 400 ? "Bad Request"
+                             : of.status == 403 ? "Forbidden"
+                             : of.status == 404 ? "Not Found"
+                             : of.status == 405 ? "Method Not Allowed"
+                                                : "Service Unavailable";
+    return "HTTP/1.1 " + std::to_string(of.status) + " " + word +
+           "\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: " +
+           std::to_string(of.body.size()) + "\r\nConnection: close\r\n\r\n" + of.body;
+}
+
+} // namespace detail
+
+/// Sends the answer to a request of a status page whose connection this process alone uses from now
+/// on. Blocks until all is sent, or the client has taken nothing for 5 s.
+inline void send_answer(int connection, const page_answer& answer) {
+    const int flags = fcntl(connection, F_GETFL);
+    static_cast<void>(fcntl(connection, F_SETFL, flags & ~O_NONBLOCK));
+    const timeval longest{5, 0};
+    static_cast<void>(setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &longest, sizeof longest));
+    const std::string text = detail::reply_text(answer);
+    for (std::size_t sent = 0; sent < text.size();) {
+        const ssize_t put = send(connection, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return;
+        sent += static_cast<std::size_t>(put);
+    }
+}
 
 /// A status page over plain HTTP: GET of a few paths, read-only, one request per connection. It
 /// listens on loopback by default, because it does not authenticate clients. Without threads: it
@@ -130,8 +174,8 @@ public:
     /// True while a client is connected: poll again soon.
     [[nodiscard]] bool busy() const noexcept { return !guests_.empty(); }
 
-    /// Accepts connections and answers them by `answer(const page_request&) -> std::pair<int,
-    /// std::string>`, status and body. Never blocks. If all connection slots are in use, a new
+    /// Accepts connections and answers them by `answer(const page_request&) -> page_answer`. Never
+    /// blocks. If all connection slots are in use, a new
     /// connection replaces the oldest one that has not sent a whole request, so idle connections
     /// cannot block a liveness probe.
     template<class Answer>
@@ -163,8 +207,12 @@ private:
     template<class Answer>
     void serve(std::int64_t now, Answer& answer) {
         for (guest& each : guests_) {
-            if (each.reply.empty() && read(each))
-                each.reply = reply_to(each, answer);
+            if (each.reply.empty() && read(each)) {
+                const page_answer made = answer_to(each, answer);
+                each.gone = made.elsewhere;
+                if (!made.elsewhere)
+                    each.reply = detail::reply_text(made);
+            }
             if (!each.reply.empty())
                 write(each);
         }
@@ -234,28 +282,17 @@ private:
     }
 
     template<class Answer>
-    static std::string reply_to(const guest& client, Answer& answer) {
+    static page_answer answer_to(const guest& client, Answer& answer) {
         const std::string_view asked = client.asked;
         const std::string_view line = asked.substr(0, asked.find("\r\n"));
         const std::size_t end = line.find(' ', 4);
-        int status = 405;
-        std::string body = "only GET\n";
-        if (line.starts_with("GET /") && end != std::string_view::npos) {
-            const std::string_view target = line.substr(4, end - 4);
-            const std::size_t mark = std::min(target.find('?'), target.size());
-            std::tie(status, body) = answer(
-                page_request{target.substr(0, mark),
-                             target.substr(std::min(mark + 1, target.size())), client.is_local});
-        }
-        const char* const word = status == 200   ? "OK"
-                                 : status == 400 ? "Bad Request"
-                                 : status == 403 ? "Forbidden"
-                                 : status == 404 ? "Not Found"
-                                 : status == 405 ? "Method Not Allowed"
-                                                 : "Service Unavailable";
-        return "HTTP/1.1 " + std::to_string(status) + " " + word +
-               "\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: " +
-               std::to_string(body.size()) + "\r\nConnection: close\r\n\r\n" + body;
+        if (!line.starts_with("GET /") || end == std::string_view::npos)
+            return {405, "only GET\n"};
+        const std::string_view target = line.substr(4, end - 4);
+        const std::size_t mark = std::min(target.find('?'), target.size());
+        return answer(page_request{target.substr(0, mark),
+                                   target.substr(std::min(mark + 1, target.size())),
+                                   client.is_local, client.socket.get()});
     }
 
     descriptor listener_;

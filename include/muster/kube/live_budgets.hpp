@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include <muster/codec/broken_objects.hpp>
 #include <muster/codec/disruption_budget_reader.hpp>
@@ -31,6 +32,11 @@ public:
         dirty_.insert(key);
     }
     void note_pods() { pods_changed_ = true; }
+
+    void append_copies(std::vector<codec::disruption_budget_object>& to) const {
+        for (const auto& [key, each] : all_)
+            to.push_back(each);
+    }
 
     /// Publishes the changed budgets to the view; true if there were any. A budget whose status has
     /// no expectedPods yet counts as changed when pods changed.

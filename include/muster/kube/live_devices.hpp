@@ -104,6 +104,15 @@ public:
         return effects_;
     }
 
+    void append_copies(codec::device_objects& to) const {
+        for (const auto& [key, each] : claims_)
+            to.claims.push_back(each);
+        for (const auto& [key, each] : slices_)
+            to.slices.push_back(each);
+        for (const auto& [key, each] : classes_)
+            to.classes.push_back(each);
+    }
+
     /// Returns nullptr if there is no such ResourceClaim.
     [[nodiscard]] const codec::resource_claim_object* claim(const object_key& key) const {
         const auto at = claims_.find(key);

@@ -12,85 +12,22 @@
 #include <utility>
 #include <vector>
 
-#include <boost/json/object.hpp>
-#include <boost/json/value.hpp>
-
 #include <muster/adapter/cluster_view.hpp>
 #include <muster/adapter/sightings.hpp>
 #include <muster/codec/cluster.hpp>
-#include <muster/codec/linked_gangs.hpp>
 #include <muster/codec/membership.hpp>
 #include <muster/codec/pod_age.hpp>
-#include <muster/kube/arrived.hpp>
 #include <muster/kube/dialect.hpp>
+#include <muster/kube/gang_loan.hpp>
+#include <muster/kube/gang_records.hpp>
 #include <muster/kube/group_latch.hpp>
 #include <muster/kube/live_links.hpp>
 #include <muster/kube/live_scope.hpp>
-#include <muster/kube/pod_waiting.hpp>
 #include <muster/resource/kind_table.hpp>
 
 namespace muster {
 inline namespace v0_1 {
 namespace kube {
-
-/// An object that is a gang, or a part of one.
-struct group_record {
-    collection of{};
-    listed_object who;
-    codec::pod_group_object object;          ///< T9k's
-    std::optional<codec::document> document; ///< of all others
-    boost::json::value status;               ///< as it was written
-    std::int64_t generation = 0;
-    /// What the view was told last has this mark (`mark_of`).
-    std::string told;
-    bool is_broken = false;
-};
-
-namespace detail {
-
-/// A job that can be paused is, by its controller; daemons get any age.
-[[nodiscard]] inline bool ends_by_owner(const boost::json::object& pod) {
-    const boost::json::object* const metadata = object_in(pod, "metadata");
-    const boost::json::value* const owners =
-        metadata ? metadata->if_contains("ownerReferences") : nullptr;
-    if (!owners || !owners->is_array())
-        return false;
-    return std::ranges::any_of(owners->get_array(), [](const boost::json::value& each) {
-        const boost::json::object* const owner = each.if_object();
-        if (!owner)
-            return false;
-        const std::string kind = string_in(*owner, "kind");
-        return kind == "DaemonSet" ||
-               (kind != "BeamJob" &&
-                string_in(*owner, "apiVersion").starts_with("batch.tensorstack.dev/"));
-    });
-}
-
-} // namespace detail
-
-/// A pod of a live cluster.
-struct pod_record {
-    codec::pod_object object;
-    /// Its marks, where they are those of other APIs than T9k's.
-    std::optional<codec::document> marks;
-    /// As it was read: finding its gang takes the marks of that off.
-    std::vector<std::string> unsupported;
-    codec::group_key told_in;
-    vertex_index told_role{0};
-    bool ours = false;
-    bool own_gate = false;
-    /// Its queue's maxDuration is its owner's affair, which is paused, or no matter.
-    bool is_ended_by_owner = false;
-    std::string version;
-    /// Of one that waits: what its condition says.
-    pod_waiting says;
-
-    /// It is its scheduler's turn.
-    [[nodiscard]] bool waits() const noexcept {
-        return ours && !own_gate && object.phase == pod_phase::pending && object.node.empty() &&
-               !object.metadata.terminating;
-    }
-};
 
 /// Groups and pods of a live cluster, and the gangs that they make. Which they are codec's readers
 /// say, component by component: pods and groups with all that refers to them, and only where
@@ -185,6 +122,39 @@ public:
         return true;
     }
 
+    /// Appends copies of all pods, groups and gangs, as files of the cluster would hold them. Pods
+    /// that wait for another scheduler are left out. The next tell() publishes all gangs again.
+    /// O(pods + groups).
+    void append_copies(codec::manifests& to, live_scope& scope) {
+        links_.touch_all();
+        for (const live_links::component& each : links_.take()) {
+            const gang_loan loan(each, groups_, pods_, scope.lent);
+            for (codec::pod_object pod : scope.lent.pods) {
+                if (pod.node.empty())
+                    scope.spread.add_to(pod.where, pod);
+                to.pods.push_back(std::move(pod));
+            }
+            for (const pod_record* const other : loan.others())
+                if (!other->object.node.empty() || !other->object.nominated_node.empty())
+                    to.pods.push_back(other->object);
+            std::set<object_key> broken;
+            for (const auto& [who, record] : loan.groups())
+                if (record->is_broken)
+                    broken.insert(record->who.key);
+            for (codec::pod_group_object group : scope.lent.pod_groups) {
+                if (broken.contains(group.metadata.key))
+                    group.unread = "it cannot be read";
+                to.pod_groups.push_back(std::move(group));
+            }
+            for (codec::declared_gang gang : scope.lent.gangs) {
+                // The document is not copied.
+                gang.metadata.where = {};
+                to.gangs.push_back(std::move(gang));
+            }
+        }
+        links_.touch_all();
+    }
+
     /// The objects that define a gang, its parts in the order of their names.
     [[nodiscard]] std::vector<const group_record*> objects_of(const group_key& key) const {
         std::vector<const group_record*> found;
@@ -271,7 +241,6 @@ private:
         std::vector<live_object> objects;
         std::string wrong;
     };
-    using member_list = std::vector<std::pair<live_object, group_record*>>;
 
     void leave(const object_key& pod, const group_key& from) {
         if (const auto at = members_.find(from); at != members_.end()) {
@@ -281,47 +250,11 @@ private:
         }
     }
 
-    /// The objects are lent to codec's readers, and come back at the end.
     void tell_component(const telling& how, const live_links::component& of,
                         std::set<group_key>& lost) {
         codec::manifests& lent = how.scope->lent;
-        lent.pods.clear();
-        lent.pod_groups.clear();
-        lent.gangs.clear();
-        std::vector<pod_record*> pods;
-        std::vector<pod_record*> others;
-        member_list groups;
-        bool foreign = false;
-        for (const live_object& who : of.members) {
-            if (!who.is_pod()) {
-                group_record& record = groups_.at(who);
-                groups.emplace_back(who, &record);
-                foreign |= record.document.has_value();
-                continue;
-            }
-            pod_record& record = pods_.at(who.key);
-            (record.ours ? pods : others).push_back(&record);
-            foreign |= record.ours && record.marks.has_value();
-        }
-        for (pod_record* const each : pods) {
-            each->object.unsupported = each->unsupported;
-            lent.pods.push_back(std::move(each->object));
-        }
-        std::vector<group_record*> lent_groups;
-        for (auto& [who, record] : groups)
-            if (!record->document) {
-                lent_groups.push_back(record);
-                lent.pod_groups.push_back(std::move(record->object));
-            }
-        if (foreign)
-            read_gangs(how, pods, groups);
-        if (of.too_large)
-            for (codec::declared_gang& each : lent.gangs) {
-                each.fault = gang_fault::malformed;
-                each.fault_detail = "its gang group is linked with more than " +
-                                    std::to_string(codec::most_linked_gangs) +
-                                    " gangs (expected at most so many)";
-            }
+        gang_loan loan(of, groups_, pods_, lent);
+        const gang_loan::group_list& groups = loan.groups();
         codec::diagnostics ignored(0);
         std::vector<const codec::group_map::value_type*> group_of;
         codec::group_map found = codec::find_groups(lent, how.scope->lookup(), group_of, ignored);
@@ -333,9 +266,8 @@ private:
             lost.erase(name);
             told_at_[*of.names.begin()].insert(name);
         }
-        for (std::size_t at = 0; at < pods.size(); ++at) {
-            pod_record& record = *pods[at];
-            record.object = std::move(lent.pods[at]);
+        for (std::size_t at = 0; at < loan.pods().size(); ++at) {
+            pod_record& record = loan.take_back_next();
             const auto& [name, facts] = *group_of[at];
             const vertex_index role = facts.role_of(record.object);
             if (!of.whole && record.told_in == name && record.told_role == role &&
@@ -344,11 +276,9 @@ private:
             tell_pod(how, record, name, role, !facts.unsupported.empty(),
                      end_of(record, how.scope->ages(), facts.queue));
         }
-        for (std::size_t at = 0; at < lent_groups.size(); ++at)
-            lent_groups[at]->object = std::move(lent.pod_groups[at]);
         for (auto& [who, record] : groups)
             record->told = mark_of(record->generation, record->who.version);
-        for (pod_record* const each : others) {
+        for (pod_record* const each : loan.others()) {
             const object_key& key = each->object.metadata.key;
             if (of.whole || dirty_pods_.contains(key))
                 tell_pod(how, *each, {key.name_space, key.name, codec::group_origin::single_pod},
@@ -356,64 +286,8 @@ private:
         }
     }
 
-    /// Reads the gangs of other APIs than T9k's. What cannot be read makes all that has to do with
-    /// it one malformed gang.
-    static void read_gangs(const telling& how, const std::vector<pod_record*>& pods,
-                           const member_list& groups) {
-        codec::manifests& lent = how.scope->lent;
-        std::vector<codec::document> documents;
-        std::vector<std::optional<codec::document>*> homes;
-        const auto lend = [&](std::optional<codec::document>& from) {
-            documents.push_back(std::move(*from));
-            homes.push_back(&from);
-        };
-        const group_record* first = nullptr;
-        for (const auto& [who, record] : groups)
-            if (record->document) {
-                first = first ? first : record;
-                if (!record->is_broken)
-                    lend(record->document);
-            }
-        for (pod_record* const each : pods)
-            if (each->marks)
-                lend(each->marks);
-        codec::diagnostics found(1);
-        codec::declare_gangs(documents, lent, found);
-        if (!found.ok()) {
-            codec::declared_gang all;
-            const codec::pod_object* const pod = lent.pods.empty() ? nullptr : &lent.pods.front();
-            all.metadata.key = first ? first->who.key : pod ? pod->metadata.key : object_key{};
-            if (first)
-                all.metadata.uid = first->who.uid;
-            all.origin = first
-                             ? codec::origin_of(codec::group_api(first->of.version, first->of.kind))
-                             : codec::group_origin::job;
-            all.kind = "PodGroup";
-            all.tree = gang_tree(1);
-            all.fault = gang_fault::malformed;
-            for (const codec::diagnostic& each : found.findings())
-                if (each.level == codec::severity::error)
-                    all.fault_detail = each.message;
-            for (std::size_t at = 0; at < pods.size(); ++at)
-                if (pods[at]->marks)
-                    all.members.emplace(lent.pods[at].metadata.key, vertex_index{0});
-            lent.gangs.clear();
-            lent.gangs.push_back(std::move(all));
-        }
-        // Its object is there, but cannot be read.
-        for (codec::declared_gang& gang : lent.gangs)
-            for (const auto& [who, record] : groups)
-                if (record->is_broken && gang.fault == gang_fault::missing &&
-                    record->who.key == gang.metadata.key) {
-                    gang.fault = gang_fault::malformed;
-                    gang.fault_detail.clear();
-                }
-        for (std::size_t at = 0; at < homes.size(); ++at)
-            homes[at]->emplace(std::move(documents[at]));
-    }
-
     void tell_gang(const telling& how, const group_key& name, codec::group_facts& facts,
-                   const member_list& groups, std::set<group_key>& reshaped) {
+                   const gang_loan::group_list& groups, std::set<group_key>& reshaped) {
         adapter::seen_gang<traits> seen;
         std::vector<live_object> objects;
         for (const auto& [who, record] : groups) {

@@ -204,6 +204,31 @@ public:
     [[nodiscard]] const live_storage& storage() const noexcept { return storage_; }
     [[nodiscard]] std::size_t pods() const noexcept { return gangs_.pods().size(); }
 
+    /// Returns copies of all objects, as files of the cluster would hold them, to be planned with
+    /// changes. Pods that wait because device allocations are not written wait there, too. The next
+    /// tell() publishes all gangs again. O(objects).
+    [[nodiscard]] codec::manifests copies() {
+        codec::manifests made;
+        for (const auto& [name, node] : nodes_) {
+            made.nodes.push_back(node);
+            if (unread_pods_.stand_on(name))
+                codec::close_unread(made.nodes.back());
+        }
+        for (const auto& [name, several] : queues_)
+            made.queues.push_back(several.begin()->second);
+        made.namespaces = scope_.lent.namespaces;
+        made.priority_classes = scope_.lent.priority_classes;
+        made.topologies = scope_.lent.topologies;
+        budgets_.append_copies(made.budgets);
+        storage_.append_copies(made.storage, made.devices);
+        gangs_.append_copies(made, scope_);
+        for (codec::pod_object& pod : made.pods)
+            if (const auto at = storage_.device_effects().find(pod.metadata.key);
+                at != storage_.device_effects().end() && at->second.unusable)
+                pod.unsupported.push_back(at->second.waits.front());
+        return made;
+    }
+
 private:
     template<class Made>
     struct reading {

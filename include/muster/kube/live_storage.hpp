@@ -195,6 +195,30 @@ public:
         return at == volumes_.end() ? nullptr : &at->second;
     }
 
+    /// Appends copies of all objects, and declares that they are all.
+    void append_copies(codec::storage_objects& to, codec::device_objects& devices) const {
+        for (const auto& [key, each] : claims_)
+            to.claims.push_back(each.object);
+        for (const auto& [key, each] : volumes_)
+            to.volumes.push_back(each.object);
+        const auto append = [](const auto& from, auto& list) {
+            for (const auto& [key, each] : from)
+                list.push_back(each);
+        };
+        append(classes_, to.classes);
+        append(nodes_, to.nodes);
+        append(drivers_, to.drivers);
+        append(capacities_, to.capacities);
+        append(attachments_, to.attachments);
+        to.lists_claims = to.lists_volumes = to.lists_classes = true;
+        devices_.append_copies(devices);
+    }
+    /// The effects of devices on pods.
+    [[nodiscard]] const std::map<object_key, codec::volume_effects>&
+    device_effects() const noexcept {
+        return devices_.effects();
+    }
+
 private:
     template<class Map, class Object>
     void set(Map& in, const object_key& key, Object object) {

@@ -23,6 +23,14 @@ using namespace muster::kube;
 
 namespace {
 
+/// Answers as a copy of the process does: with a descriptor of its own.
+page_answer aside(const page_request& asked) {
+    const int copy = dup(asked.connection);
+    send_answer(copy, {200, "aside\n"});
+    close(copy);
+    return {.elsewhere = true};
+}
+
 /// What the page says to these bytes; the page is polled between the client's steps.
 std::string say(status_page& page, const std::string& bytes, std::int64_t now = 0,
                 in_addr host = {htonl(INADDR_LOOPBACK)}) {
@@ -35,9 +43,11 @@ std::string say(status_page& page, const std::string& bytes, std::int64_t now = 
     if (!bytes.empty())
         REQUIRE(send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL) ==
                 static_cast<ssize_t>(bytes.size()));
-    const auto answer = [](const page_request& asked) -> std::pair<int, std::string> {
+    const auto answer = [](const page_request& asked) -> page_answer {
         if (asked.path == "/query")
             return {asked.query.empty() ? 400 : 200, std::string(asked.query)};
+        if (asked.path == "/aside")
+            return aside(asked);
         if (asked.path == "/local")
             return {asked.is_local ? 200 : 403, "\n"};
         if (asked.path == "/healthz")
@@ -124,6 +134,16 @@ TEST_CASE("the page answers one request by its path, and closes") {
     CHECK_FALSE(page->busy());
 }
 
+TEST_CASE("a request that another process answers gets its answer alone, and the page closes") {
+    auto page = status_page::listen(0);
+    REQUIRE(page);
+    const std::string said = say(*page, "GET /aside HTTP/1.1\r\n\r\n");
+    CHECK(said.starts_with("HTTP/1.1 200 OK\r\n"));
+    CHECK(said.ends_with("\r\n\r\naside\n"));
+    CHECK(said.find("HTTP/1.1", 1) == std::string::npos);
+    CHECK_FALSE(page->busy());
+}
+
 TEST_CASE("the page is read-only, and nobody can hold it up") {
     auto page = status_page::listen(0);
     REQUIRE(page);
@@ -147,7 +167,7 @@ TEST_CASE("idle connections do not block a probe: the oldest silent one is close
         REQUIRE(connect(socket_, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0);
         return socket_;
     };
-    const auto nothing = [](const page_request&) { return std::pair<int, std::string>(200, ""); };
+    const auto nothing = [](const page_request&) { return page_answer{200, ""}; };
     std::vector<int> idle;
     for (int i = 0; i < 40; ++i) {
         idle.push_back(open());

@@ -182,6 +182,12 @@ struct live {
     void lose(const json::object& object) {
         objects.lose(stream_of(object), *kube::detail::identify(json::value(object)));
     }
+    /// The same from copies of all objects, as files are planned.
+    std::string copied() {
+        codec::diagnostics found;
+        const codec::manifests copies = objects.copies();
+        return text_of(codec::make_cluster<width>(copies, {}, found).state);
+    }
     /// At first all is listed, then what changes is told.
     std::string told() {
         objects.tell(view, std::exchange(first, {}));
@@ -213,6 +219,8 @@ void agree(kube::dialect which, const std::string& yaml, const std::string& name
             of.take(each);
         }
         CAPTURE(seed);
+        REQUIRE(of.told() == expected);
+        REQUIRE(of.copied() == expected);
         REQUIRE(of.told() == expected);
     }
 }
