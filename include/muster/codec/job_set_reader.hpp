@@ -329,6 +329,8 @@ inline void read_job_set_spec(object_reader& spec, const reading_context& contex
     set.exclusive_topology =
         translate::find_text(set.object.annotations, translate::job_set_exclusive)
             .value_or(std::string_view{});
+    set.selects_nodes =
+        translate::find(set.object.annotations, translate::job_set_node_selector) != nullptr;
     const field spec_at = object.required("spec");
     object_reader spec = spec_at.as_object();
     read_job_set_spec(spec, context, set);

@@ -19,6 +19,7 @@
 #include <muster/translate/job_companions.hpp>
 #include <muster/translate/job_object.hpp>
 #include <muster/translate/pod_draft.hpp>
+#include <muster/translate/sha1_text.hpp>
 #include <muster/translate/target.hpp>
 
 namespace muster {
@@ -60,6 +61,8 @@ struct job_set {
     std::string_view subdomain; ///< empty: the JobSet's name
     /// A node label: each Job alone in a domain of it.
     std::string_view exclusive_topology;
+    /// Nodes are labelled for its exclusive Jobs, whose pods select them.
+    bool selects_nodes = false;
     /// What it says of gangs itself, in `scheduling` or the older `gangPolicy`, which its
     /// controller makes Workloads of; empty: nothing, and the podgrouper decides.
     std::vector<job_set_gang> gangs;
@@ -73,6 +76,7 @@ struct job_set {
 };
 
 inline constexpr std::string_view job_set_exclusive = "alpha.jobset.sigs.k8s.io/exclusive-topology";
+inline constexpr std::string_view job_set_node_selector = "alpha.jobset.sigs.k8s.io/node-selector";
 
 /// The template of the JobSet's Workload of which the groups of these Jobs are made, a group for
 /// each; empty: of none.
@@ -89,13 +93,18 @@ namespace detail {
     return name;
 }
 
+/// The node label in a domain of which a Job of the set is to be alone; empty = none.
+[[nodiscard]] inline std::string_view exclusive_domain(const job_set& set,
+                                                       const replicated_job& of) {
+    return translate::find_text(of.annotations, job_set_exclusive).value_or(set.exclusive_topology);
+}
+
 /// The domain that a Job of the set is to have for itself, or where its annotations want it.
 [[nodiscard]] inline std::optional<topology_constraint> closeness_in(const job_set& set,
                                                                      const replicated_job& of) {
     if (auto asked = closeness_asked(of.annotations))
         return asked;
-    return one_domain(
-        translate::find_text(of.annotations, job_set_exclusive).value_or(set.exclusive_topology));
+    return one_domain(exclusive_domain(set, of));
 }
 
 } // namespace detail
@@ -158,7 +167,7 @@ inline void follow_workload(const job_set& set, const job_set_gang& asked, gang_
 }
 
 /// What is lost of a JobSet whatever its gangs are.
-inline void lose_order(const job_set& set, job_plan& plan) {
+inline void lose_order(const job_set& set, const job_options& options, job_plan& plan) {
     if (set.in_order)
         lose(plan, loss_kind::startup_order, set.object,
              "startupPolicy InOrder: its controller makes one replicated job after the other");
@@ -168,7 +177,8 @@ inline void lose_order(const job_set& set, job_plan& plan) {
                  "dependsOn of " + std::string(job.name) +
                      ": its Jobs are made when others are ready or complete; here they start "
                      "together");
-    if (!set.exclusive_topology.empty())
+    // Terms of its pods keep others away.
+    if (!set.exclusive_topology.empty() && !options.pods)
         lose(plan, loss_kind::topology_required, set.object,
              std::string(job_set_exclusive) + ": a Job stands in one domain, but not alone there");
     lose_lifecycle(plan, set.object, set.lifecycle);
@@ -192,7 +202,7 @@ inline void lose_order(const job_set& set, job_plan& plan) {
                 plan.gangs.push_back(
                     detail::own_gang(set, asked, asked.name + '-' + std::to_string(i), i));
         }
-        detail::lose_order(set, plan);
+        detail::lose_order(set, options, plan);
         return plan;
     }
     planned_gang planned;
@@ -254,7 +264,7 @@ inline void lose_order(const job_set& set, job_plan& plan) {
                 name && planned.gang.topology_name.empty())
                 planned.gang.topology_name = *name;
     plan.gangs.push_back(std::move(planned));
-    detail::lose_order(set, plan);
+    detail::lose_order(set, options, plan);
     return plan;
 }
 
@@ -286,6 +296,34 @@ inline void mount_shared_claims(const job_set& set, pod_draft& pod) {
     }
 }
 
+/// What JobSet's webhooks and controller add to the pods of a Job that is to be alone in its
+/// domain. Its pods stand in one domain, so the term of the first pod is enough. (Newer versions of
+/// JobSet let Jobs of another priority into the domain.)
+inline void keep_exclusive(const job_set& set, const replicated_job& of, std::string_view job_name,
+                           std::int64_t index, pod_draft& pod) {
+    const std::string_view domain = exclusive_domain(set, of);
+    if (domain.empty())
+        return;
+    if (set.selects_nodes || translate::find(of.annotations, job_set_node_selector)) {
+        child_at(pod.spec(), "nodeSelector")["alpha.jobset.sigs.k8s.io/namespaced-job"] =
+            std::string(set.object.name_space) + '_' + std::string(job_name);
+        boost::json::value& list = pod.spec()["tolerations"];
+        if (!list.is_array())
+            list = boost::json::array{};
+        list.get_array().emplace_back(
+            boost::json::object{{"key", "alpha.jobset.sigs.k8s.io/no-schedule"},
+                                {"operator", "Exists"},
+                                {"effect", "NoSchedule"}});
+        return;
+    }
+    constexpr std::string_view key = "jobset.sigs.k8s.io/job-key";
+    const std::string own =
+        sha1_text(std::string(set.object.name_space) + '/' + std::string(job_name));
+    pod.label(key, own);
+    if (index == 0)
+        pod.exclude_others(domain, key, own, true);
+}
+
 /// The Jobs of the same group: how many there are, and how many before a replicated job.
 [[nodiscard]] inline std::pair<std::int64_t, std::int64_t> group_places(const job_set& set,
                                                                         std::size_t of) {
@@ -302,7 +340,8 @@ inline void mount_shared_claims(const job_set& set, pod_draft& pod) {
 } // namespace detail
 
 /// The pods of all Jobs, `<set>-<job>-<i>-<index>-<letters>`, with the labels of JobSet and of Job.
-/// The label job-key, a hash of the Job's name, is left out.
+/// The label job-key, a hash of the Job's name, is left out unless its Jobs are to be alone in
+/// their domains.
 [[nodiscard]] inline job_gangs pods_of(const job_set& set, job_plan plan,
                                        const job_options& options = {}) {
     std::vector<std::int64_t> before; // Jobs before each replicated job
@@ -348,6 +387,7 @@ inline void mount_shared_claims(const job_set& set, pod_draft& pod) {
             if (!set.coordinator.empty())
                 both("coordinator", set.coordinator);
             detail::mount_shared_claims(set, pod);
+            detail::keep_exclusive(set, job, detail::child_job(set, job, replica), index, pod);
             // A mark for the reader of groups, which knows the template; it is taken off there.
             if (const std::string_view from = group_template_of(job); series.loose && !from.empty())
                 pod.spec()["workloadRef"] = {

@@ -17,6 +17,7 @@
 #include <muster/translate/job_companions.hpp>
 #include <muster/translate/job_object.hpp>
 #include <muster/translate/pod_draft.hpp>
+#include <muster/translate/sha1_text.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -229,8 +230,9 @@ inline void add_level_gangs(const leader_worker_set& set, job_plan& plan) {
         lose(plan, loss_kind::startup_order, set.object,
              "startupPolicy LeaderReady: workers are made when their leader is ready, so a gang "
              "starts with the leader");
+    // Terms of the pods keep others away.
     for (const std::string_view label : {set.exclusive_topology, set.segment_exclusive_topology})
-        if (!label.empty())
+        if (!label.empty() && !options.pods)
             lose(plan, loss_kind::topology_required, set.object,
                  "exclusive topology " + std::string(label) +
                      ": pods stand in one domain, but not alone there");
@@ -257,8 +259,34 @@ inline void add_level_gangs(const leader_worker_set& set, job_plan& plan) {
     return made;
 }
 
+namespace detail {
+
+/// What LeaderWorkerSet's webhook adds to the pods of groups, and of segments, that are to be alone
+/// in their domains. A group stands in one domain, so the term of its leader is enough.
+inline void keep_exclusive(const leader_worker_set& set, const std::string& leader,
+                           std::int64_t index, pod_draft& pod) {
+    if (!set.exclusive_topology.empty()) {
+        constexpr std::string_view key = "leaderworkerset.sigs.k8s.io/group-key";
+        const std::string own = sha1_text(std::string(set.object.name_space) + '/' + leader);
+        pod.label(key, own);
+        if (index == 0)
+            pod.exclude_others(set.exclusive_topology, key, own, false);
+    }
+    if (!set.segment_exclusive_topology.empty() && set.segment_size &&
+        !(set.leader_apart && index == 0)) {
+        constexpr std::string_view key = "leaderworkerset.sigs.k8s.io/subgroup-key";
+        const std::string own = sha1_text(
+            leader + '/' + std::to_string(segment_of(index, set.size, *set.segment_size)));
+        pod.label(key, own);
+        pod.exclude_others(set.segment_exclusive_topology, key, own, false);
+    }
+}
+
+} // namespace detail
+
 /// The pods of all groups: leaders `<set>-<i>`, workers `<set>-<i>-<index>`, as the controller
-/// labels and equips them. Labels that hash names (group-key) are left out.
+/// labels and equips them. Labels that hash names (group-key, subgroup-key) are left out unless the
+/// groups are to be alone in their domains.
 [[nodiscard]] inline job_gangs pods_of(const leader_worker_set& set, job_plan plan,
                                        const job_options& options = {}) {
     const auto leader_of = [&](std::int64_t group) {
@@ -289,6 +317,7 @@ inline void add_level_gangs(const leader_worker_set& set, job_plan& plan) {
                           std::to_string(segment_of(index, set.size, *set.segment_size)));
                 pod.annotate(prefix + "subgroup-size", std::to_string(*set.segment_size));
             }
+            detail::keep_exclusive(set, leader, index, pod);
             const std::string domain = set.own_subdomains ? leader : std::string(set.object.name);
             pod.spec()["hostname"] = index == 0 ? leader : leader + '-' + own;
             pod.spec()["subdomain"] = domain;

@@ -128,6 +128,28 @@ public:
         list.get_array().emplace_back(std::move(variable));
     }
 
+    /// Adds a required anti-affinity: in the domains of this node label, no pods stand that have
+    /// the label with another value. Of the pod's namespace, or of `all_namespaces`.
+    void exclude_others(std::string_view domain, std::string_view label, std::string_view own,
+                        bool all_namespaces) {
+        boost::json::object term{
+            {"labelSelector",
+             {{"matchExpressions",
+               boost::json::array{
+                   boost::json::object{{"key", label}, {"operator", "Exists"}},
+                   boost::json::object{{"key", label},
+                                       {"operator", "NotIn"},
+                                       {"values", boost::json::array{boost::json::value(own)}}}}}}},
+            {"topologyKey", domain}};
+        if (all_namespaces)
+            term["namespaceSelector"] = boost::json::object{};
+        boost::json::object& terms = child_at(child_at(spec(), "affinity"), "podAntiAffinity");
+        boost::json::value& list = terms["requiredDuringSchedulingIgnoredDuringExecution"];
+        if (!list.is_array())
+            list = boost::json::array{};
+        list.get_array().emplace_back(std::move(term));
+    }
+
     /// Takes away what ties the pod to a gang or became a field of it, and who is to schedule it: a
     /// writer sets that anew. Returns the patch that puts it back.
     [[nodiscard]] boost::json::object strip_marks() {

@@ -91,12 +91,19 @@ TEST_CASE("annotations of a Job's template say how close its pods are to stand")
     CHECK(gang.topology_name == "t");
 }
 
-TEST_CASE("an exclusive topology puts each Job into one domain, and says what is lost") {
+TEST_CASE("an exclusive topology puts each Job into one domain, from which its first pod keeps "
+          "others") {
     const auto made = read(set(two, {}, "alpha.jobset.sigs.k8s.io/exclusive-topology: nodepool"));
     const auto& tree = made.gangs.at(0).gang.tree;
     REQUIRE(tree[2].together);
     CHECK(tree[2].together->within.levels.at(0) == "nodepool");
-    CHECK(loss_text(made.losses).find("topology-required: JobSet ns/s:") == 0);
+    CHECK(loss_text(made.losses).empty());
+    for (const auto& pod : made.gangs[0].pods) {
+        const std::string text = boost::json::serialize(pod.document);
+        const bool is_first = text.find("job-completion-index\":\"0\"") != std::string::npos;
+        CHECK((text.find("\"topologyKey\":\"nodepool\",\"namespaceSelector\":{}") !=
+               std::string::npos) == is_first);
+    }
 }
 
 TEST_CASE("the pods of a JobSet are those of its Jobs, with the labels of both") {

@@ -93,7 +93,13 @@ TEST_CASE("exclusive topologies put groups and segments into one domain each") {
     CHECK(tree[0].together->within.levels.at(0) == "block");
     REQUIRE(tree[1].together);
     CHECK(tree[1].together->within.levels.at(0) == "rack");
-    CHECK(made.losses.size() == 2);
+    CHECK(made.losses.empty());
+    const std::string leader = boost::json::serialize(made.gangs[0].pods.at(0).document);
+    CHECK(leader.find("\"topologyKey\":\"block\"") != std::string::npos);
+    CHECK(leader.find("\"topologyKey\":\"rack\"") != std::string::npos);
+    const std::string worker = boost::json::serialize(made.gangs[0].pods.at(1).document);
+    CHECK(worker.find("\"topologyKey\":\"block\"") == std::string::npos);
+    CHECK(worker.find("\"topologyKey\":\"rack\"") != std::string::npos);
 }
 
 TEST_CASE("a placement policy puts each group into one domain, alone there or not") {
@@ -105,7 +111,9 @@ TEST_CASE("a placement policy puts each group into one domain, alone there or no
         const auto made = with(type);
         REQUIRE(made.gangs.at(0).gang.tree[0].together);
         CHECK(made.gangs[0].gang.tree[0].together->within.levels.at(0) == "pool");
-        CHECK(made.losses.size() == (type == "Exclusive" ? 1 : 0));
+        CHECK(made.losses.empty());
+        CHECK((boost::json::serialize(made.gangs[0].pods.at(0).document).find("podAntiAffinity") !=
+               std::string::npos) == (type == "Exclusive"));
     }
     CHECK(with("Near").findings.find("groupPlacementPolicy.type: \"Near\" is no type") !=
           std::string::npos);
