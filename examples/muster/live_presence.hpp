@@ -12,7 +12,7 @@
 
 #include <muster/kube/health.hpp>
 
-#include "answers_aside.hpp"
+#include "live_answers.hpp"
 #include "live_connect.hpp"
 #include "report.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "answers_aside.hpp"
+#include "live_answers.hpp"
 
 #include <csignal>
 #include <cstring>
