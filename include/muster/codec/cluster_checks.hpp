@@ -109,7 +109,8 @@ inline void check_queues_of_pods(const manifests& objects, const group_map& grou
                        in_quotes(*own) + " is not the queue of its group, which counts (expected " +
                            (facts.queue.empty() ? std::string("none") : in_quotes(facts.queue)) +
                            ")");
-            if (queue == queues.end())
+            // Pods of other schedulers' queues need not request what these have a quota of.
+            if (queue == queues.end() || queue->second->of_cluster)
                 continue;
             for (const std::string_view kind : {"cpu", "memory"})
                 if (queue->second->quota.contains(std::string(kind)) &&

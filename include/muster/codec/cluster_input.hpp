@@ -21,6 +21,7 @@
 #include <muster/codec/each_object.hpp>
 #include <muster/codec/gang_book.hpp>
 #include <muster/codec/gang_declarer.hpp>
+#include <muster/codec/gang_kinds.hpp>
 #include <muster/codec/gang_reader.hpp>
 #include <muster/codec/manifests.hpp>
 #include <muster/codec/membership.hpp>
@@ -41,7 +42,7 @@ namespace detail {
     for (const auto& [name, count] : objects.skipped) {
         const std::size_t space = name.find(' ');
         const std::string_view version = std::string_view(name).substr(0, space);
-        if (gang_input_reader::is_of_gangs(version, std::string_view(name).substr(space + 1)))
+        if (is_of_gangs(version, std::string_view(name).substr(space + 1)))
             return true;
     }
     return std::ranges::any_of(objects.pods, [](const pod_object& pod) {
@@ -68,6 +69,7 @@ public:
             if (const auto at = objects_->skipped.find(name); at != objects_->skipped.end())
                 if (at->second -= std::min(at->second, count); at->second == 0)
                     objects_->skipped.erase(at);
+        add_topologies(found.topologies);
         make_pods(found.gangs, found.companions);
         if (!out_->ok())
             return;
@@ -83,6 +85,19 @@ public:
     }
 
 private:
+    void add_topologies(const std::vector<translate::grove_topology>& made) {
+        for (const translate::grove_topology& each : made) {
+            if (std::ranges::any_of(objects_->topologies, [&](const topology_object& known) {
+                    return known.metadata.key.name == each.name;
+                }))
+                continue;
+            topology_object& added = objects_->topologies.emplace_back();
+            added.metadata.key.name = each.name;
+            for (const translate::grove_topology::level& level : each.levels)
+                added.levels.levels.push_back(level.label);
+        }
+    }
+
     /// Adds the claims that jobs would create and that the input lacks. Adds none if the input may
     /// have left out all claims: then all claims count as usable everywhere.
     void make_claims(std::vector<boost::json::object>& companions,
@@ -130,6 +145,7 @@ private:
                     if (!is_new(pod.document, gang))
                         continue;
                     note_controller(pod.document, gang);
+                    note_labels(pod, gang);
                     items.emplace_back(gang.kind == "Pod" ? translate::with_marks(pod)
                                                           : pod.document);
                 }
@@ -152,10 +168,16 @@ private:
         how.runtime_classes = objects_->runtime_classes;
         manifests made = read_manifests(*documents, how, found);
         tell(found);
-        for (pod_object& pod : made.pods)
+        for (pod_object& pod : made.pods) {
             if (const auto at = controllers_.find(pod.metadata.key);
                 at != controllers_.end() && !pod.controller)
                 pod.controller = at->second;
+            if (const auto at = labels_.find(pod.metadata.key); at != labels_.end())
+                for (const auto& [key, value] : at->second)
+                    pod.metadata.labels.set(key, value);
+        }
+        for (claim_object& claim : made.storage.claims)
+            claim.is_draft = true;
         std::ranges::move(made.pods, std::back_inserter(objects_->pods));
         std::ranges::move(made.pod_groups, std::back_inserter(objects_->pod_groups));
         std::ranges::move(made.storage.claims, std::back_inserter(objects_->storage.claims));
@@ -170,6 +192,19 @@ private:
             selects_for_spread(version, of.kind))
             controllers_.emplace(key_of_pod(pod, of, options_->default_namespace),
                                  controller_reference{std::string(version), of.kind, of.name});
+    }
+
+    /// Records the labels of a pod that name its gang. They are no longer in its document, but
+    /// terms of pods may select by them.
+    void note_labels(const translate::gang_pod& pod, const translate::gang_object& of) {
+        const auto* const labels =
+            translate::find_object(translate::find_object(&pod.marks, "metadata"), "labels");
+        if (!labels)
+            return;
+        auto& to = labels_[key_of_pod(pod.document, of, options_->default_namespace)];
+        for (const auto& label : *labels)
+            if (label.value().is_string())
+                to.emplace_back(label.key(), label.value().get_string());
     }
 
     /// Not in the cluster yet, and not made by another job either.
@@ -222,6 +257,8 @@ private:
     std::set<object_key> groups_;
     /// Controllers of the pods that workloads would create, by pod.
     std::map<object_key, controller_reference> controllers_;
+    /// Labels of the pods that workloads would create, by pod; see `note_labels`.
+    std::map<object_key, std::vector<std::pair<std::string, std::string>>> labels_;
     /// The objects that pods are made from, by the names of the pods' documents.
     std::map<std::string, std::vector<object_place>> makers_;
 };

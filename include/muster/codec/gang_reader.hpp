@@ -20,6 +20,7 @@
 #include <muster/codec/document.hpp>
 #include <muster/codec/each_object.hpp>
 #include <muster/codec/gang_book.hpp>
+#include <muster/codec/gang_kinds.hpp>
 #include <muster/codec/gang_origins.hpp>
 #include <muster/codec/group_objects.hpp>
 #include <muster/codec/grove_expansion.hpp>
@@ -79,6 +80,8 @@ struct standing_gangs {
     std::map<std::string, std::size_t> understood;
     /// Groups of which a part could not be read, and which part. They are in no gang above.
     std::map<object_key, std::string> unread_groups;
+    /// The topologies that Grove makes for KAI, unless they are there.
+    std::vector<translate::grove_topology> topologies;
     /// The newest time that the objects name from which they were read.
     std::optional<timestamp> newest;
 };
@@ -95,8 +98,9 @@ public:
           origins_(
               documents, options.default_namespace,
               [&](std::string_view version, std::string_view kind) {
-                  return makes(version, kind) && (!options.cluster || has_pods_now(version, kind) ||
-                                                  is_pod_gang(version, kind));
+                  return makes_gangs(version, kind) &&
+                         (!options.cluster || has_pods_now(version, kind) ||
+                          is_pod_gang(version, kind));
               },
               options.cluster != nullptr),
           book_(options.cluster ? *options.cluster : cluster_, options.default_namespace, out,
@@ -117,7 +121,8 @@ public:
         if (twice(object, version, kind))
             return object.ignore_rest();
         if (const std::string maker = origins_.maker(object.value()->get_object(), kind);
-            !maker.empty() && (kind == "Pod" || makes(version, kind) || groups(version, kind)))
+            !maker.empty() &&
+            (kind == "Pod" || makes_gangs(version, kind) || is_gang_group(version, kind)))
             return leave_out(object, version, kind, maker);
         if (take_job(object, version, kind, where) || groups_.take(object, version, kind, where) ||
             take_other(object, version, kind, where))
@@ -148,14 +153,9 @@ public:
         made.companions = std::move(made_.companions);
         made.understood = std::move(understood_);
         made.unread_groups = std::move(unread_groups_);
+        made.topologies = std::move(topologies_);
         made.newest = context_.newest;
         return made;
-    }
-
-    /// Objects of a cluster as it stands that are gangs, or become gangs.
-    static bool is_of_gangs(std::string_view version, std::string_view kind) {
-        return (groups(version, kind) && version != t9k_group_version) ||
-               is_pod_gang(version, kind) || has_pods_now(version, kind);
     }
 
 private:
@@ -180,7 +180,7 @@ private:
         const auto& manifest = object.value()->get_object();
         if (is_of_gangs(version, kind))
             ++understood_[std::string(version) + " " + std::string(kind)];
-        if (groups(version, kind) || is_pod_gang(version, kind)) {
+        if (is_gang_group(version, kind) || is_pod_gang(version, kind)) {
             const std::string_view home = translate::metadata_namespace(manifest);
             unread_groups_.try_emplace(
                 {home.empty() ? options_->default_namespace : std::string(home),
@@ -195,7 +195,10 @@ private:
                        const object_place& where) {
         const auto& manifest = object.value()->get_object();
         if (version == "v1" && kind == "Pod") {
-            book_.add_pod(translate::as_written(manifest), where, book_.reserve(), false);
+            boost::json::object document = translate::as_written(manifest);
+            if (translate::metadata_name(document).empty())
+                take_generated_name(document, where);
+            book_.add_pod(std::move(document), where, book_.reserve(), false);
             return false;
         }
         const bool names_domains = is_grove(version, kind, "ClusterTopologyBinding") ||
@@ -204,7 +207,7 @@ private:
                                 (kind == "TrainingRuntime" || kind == "ClusterTrainingRuntime");
         if (!is_of_gangs(version, kind) && !names_domains && !is_runtime)
             return false;
-        const bool is_job = makes(version, kind) && !is_pod_gang(version, kind);
+        const bool is_job = makes_gangs(version, kind) && !is_pod_gang(version, kind);
         // Its pods stand somewhere where the input does not tell of them.
         if (is_job && !origins_.has_pods(manifest, kind) && counts_pods(manifest))
             return false;
@@ -212,39 +215,23 @@ private:
         return !is_job || !(origins_.has_pods(manifest, kind) || wants_no_pods(manifest));
     }
 
+    /// Gives a pod whose name is generated the name by which the cluster's objects have it.
+    void take_generated_name(boost::json::object& pod, const object_place& where) {
+        const auto& pods = options_->cluster->pods;
+        if (generated_.empty())
+            for (std::size_t at = 0; at < pods.size(); ++at)
+                generated_.emplace(
+                    std::pair(pods[at].metadata.where.source, pods[at].metadata.where.items), at);
+        if (const auto known = generated_.find({where.source, where.items});
+            known != generated_.end())
+            translate::child_at(pod, "metadata")["name"] = pods[known->second].metadata.key.name;
+    }
+
     struct grove_source {
         translate::grove_set set;
         object_place where;
         std::size_t order = 0;
     };
-
-    /// Kinds whose objects are read as the groups and pods that their controller makes.
-    static bool makes(std::string_view version, std::string_view kind) {
-        return t9k_job_kind(version, kind) || find_job_kind(version, kind) ||
-               (version == trainer_api && kind == "TrainJob") || is_grove_set(version, kind) ||
-               is_pod_gang(version, kind);
-    }
-    /// Of those, kinds whose objects have pods from the start on, which are known.
-    static bool has_pods_now(std::string_view version, std::string_view kind) {
-        if (!makes(version, kind) || is_pod_gang(version, kind))
-            return false;
-        const job_kind* known = find_job_kind(version, kind);
-        return !known ||
-               (known->read != read_unknown_pods && known->read != read_unknown_owner &&
-                known->read != read_cron_job && known->read != read_volcano_cron_job &&
-                known->read != read_volcano_template && known->read != read_volcano_flow &&
-                known->read != read_aml_job && known->read != read_undescribed_version);
-    }
-    static bool is_grove(std::string_view version, std::string_view kind, std::string_view wanted) {
-        return version == translate::grove::api_version && kind == wanted;
-    }
-    /// PodGangSet is what Grove called them first.
-    static bool is_grove_set(std::string_view version, std::string_view kind) {
-        return is_grove(version, kind, "PodCliqueSet") || is_grove(version, kind, "PodGangSet");
-    }
-    static bool groups(std::string_view version, std::string_view kind) {
-        return group_api(version, kind) != translate::gang_api::none;
-    }
 
     bool twice(object_reader& object, std::string_view version, std::string_view kind) {
         const auto& manifest = object.value()->get_object();
@@ -276,7 +263,7 @@ private:
                    const std::string& maker) {
         const auto& manifest = object.value()->get_object();
         object.warning("made by " + maker + " of this input, left out");
-        if (groups(version, kind)) {
+        if (is_gang_group(version, kind)) {
             const std::string_view home = translate::metadata_namespace(manifest);
             book_.leave_out(group_api(version, kind),
                             home.empty() ? options_->default_namespace : std::string(home),
@@ -380,9 +367,21 @@ private:
             made_.losses.push_back({translate::loss_kind::startup_order, title,
                                     "which of its parts start first: Grove's own controller sees "
                                     "to it"});
+        const std::string_view asked = translate::grove_topology_name(from.set);
+        const bool lacks_levels =
+            !asked.empty() &&
+            std::ranges::find(topologies_, asked, &translate::grove_topology::name) ==
+                topologies_.end();
         for (translate::gang_bundle& each : expand_grove_set(
-                 from.set, options_->dialect, topologies_, from.where, made_.companions, *out_))
+                 from.set, options_->dialect, topologies_, from.where, made_.companions, *out_)) {
+            if (options_->cluster && lacks_levels)
+                each.gang.own_words.push_back({translate::gang_api::grove,
+                                               translate::loss_kind::topology_required,
+                                               "ClusterTopologyBinding " + std::string(asked) +
+                                                   " (which the input does not hold)",
+                                               nullptr});
             book_.add_job(std::move(each), from.where, from.order);
+        }
     }
 
     bool take_other(object_reader& object, std::string_view version, std::string_view kind,
@@ -406,37 +405,12 @@ private:
         else if (is_grove(version, kind, "ClusterTopologyBinding") ||
                  is_grove(version, kind, "ClusterTopology"))
             topologies_.push_back(read_grove_topology(object, context_));
-        else if (!has_no_gangs(version, kind))
+        else if (!describes_no_pods(version, kind))
             return false;
         else
             object.ignore_rest();
         ++made_.apart[std::string(version) + " " + std::string(kind)];
         return true;
-    }
-
-    /// Kinds that are known to describe no pods.
-    static bool has_no_gangs(std::string_view version, std::string_view kind) {
-        static constexpr std::array<std::string_view, 13> core{
-            "Node",          "Namespace",  "Service",          "ConfigMap",
-            "Secret",        "Event",      "Endpoints",        "ServiceAccount",
-            "ResourceQuota", "LimitRange", "PersistentVolume", "PersistentVolumeClaim",
-            "Binding"};
-        if (version == "v1")
-            return std::ranges::find(core, kind) != core.end();
-        static constexpr std::array<std::string_view, 10> groups{"rbac.authorization.k8s.io",
-                                                                 "storage.k8s.io",
-                                                                 "networking.k8s.io",
-                                                                 "apiextensions.k8s.io",
-                                                                 "policy",
-                                                                 "autoscaling",
-                                                                 "resource.k8s.io",
-                                                                 "discovery.k8s.io",
-                                                                 "coordination.k8s.io",
-                                                                 "node.k8s.io"};
-        if (std::ranges::find(groups, version.substr(0, version.find('/'))) != groups.end())
-            return true;
-        return kind == "Queue" && (version == t9k_group_version || is_volcano(version) ||
-                                   version == "scheduling.run.ai/v2");
     }
 
     const gang_options* options_;
@@ -454,6 +428,8 @@ private:
     std::map<std::string, std::size_t> understood_;
     std::map<object_key, std::string> unread_groups_;
     std::set<std::tuple<std::string, std::string, std::string, std::string>> names_;
+    /// The pods of the cluster by their places in the input, once one without a name was read.
+    std::map<std::pair<const document*, std::vector<std::size_t>>, std::size_t> generated_;
     gangs made_;
 };
 

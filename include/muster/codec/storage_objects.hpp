@@ -79,6 +79,8 @@ struct claim_object {
     /// The controller of the claim.
     std::string owner_uid;
     std::string owner_name;
+    /// A workload of the input would create the claim with its pods.
+    bool is_draft = false;
 };
 
 /// v1 PersistentVolume.

@@ -172,6 +172,12 @@ private:
             effects_[at].reach_of.push_back("claim " + name + " (being provisioned for node " +
                                             claim.selected_node + ")");
         }
+        if (claim.is_draft && waits(pod)) {
+            const auto* const of_class =
+                storage_catalog::find(catalog_->classes, catalog_->class_of(claim.asks));
+            if (of_class && !of_class->waits_for_consumer)
+                return assume(at, plan_.assumed_drafts);
+        }
         const bool is_new = claim.metadata.uid.empty() && !claim.metadata.created;
         ask(at, claim.metadata.key, claim.asks, claim.metadata.uid,
             catalog_->knows_classes || catalog_->knows_volumes || !is_new,

@@ -116,6 +116,9 @@ TEST_CASE("a pod without a request that its queue's quota is about is told") {
         "---\n{apiVersion: scheduler.tensorstack.dev/v1beta1, kind: Queue, metadata: {name: q, "
         "namespace: t9k-system}, spec: {quota: {requests: {cpu: 1, nvidia.com/gpu: 1}}}}\n";
     const std::string uses = "scheduler.tensorstack.dev/queue: q";
+    CHECK(said("---\n{apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, metadata: {name: q}, "
+               "spec: {capability: {cpu: 1}}}\n" +
+               pod(uses, "", "memory: 1Gi")) == "");
     CHECK(said(queue + pod(uses, "", "memory: 1Gi")) ==
           "spec.containers: no container requests cpu, of which queue q has a quota: it counts as "
           "0 (expected a request)\n");

@@ -81,6 +81,15 @@ std::string job(const std::string& name, const std::string& more = "",
 }
 const std::string group = "annotations: {pod-group-name: g}";
 
+TEST_CASE("objects that are left out describe no pods, make none now, or are not understood") {
+    CHECK(reason_to_skip("v1 Service") == skip_reason::describes_no_pods);
+    CHECK(reason_to_skip("batch/v1 CronJob") == skip_reason::makes_none_now);
+    CHECK(reason_to_skip("flow.volcano.sh/v1alpha1 JobTemplate") == skip_reason::makes_none_now);
+    CHECK(reason_to_skip("batch/v1 Job") == skip_reason::makes_none_now);
+    CHECK(reason_to_skip("example.com/v1 Thing") == skip_reason::not_understood);
+    CHECK(reason_to_skip("") == skip_reason::not_understood);
+}
+
 TEST_CASE("a gang of another API has its own minima, queue, priority and topology") {
     CHECK(read(object("scheduling.run.ai/v2alpha2", "PodGroup",
                       "name: g, creationTimestamp: '2024-05-01T08:00:00Z'",
