@@ -17,7 +17,7 @@
 namespace cli {
 
 /// Answers why groups of a live cluster wait, with the text of `muster explain`, from the
-/// scheduler's state. To be made and called once, in a copy of the process (answers_aside.hpp): it
+/// scheduler's state. To be made and called once, in a copy of the process (live_answers.hpp): it
 /// changes the cluster's objects, and searches for seconds.
 class live_explainer {
 public:

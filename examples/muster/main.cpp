@@ -58,16 +58,8 @@ void print(const diagnostics& found, bool strict) {
 void print_skipped(const manifests& objects, const diagnostics& found) {
     if (!found.ok())
         return;
-    std::size_t all = 0;
-    std::string kinds;
-    for (const auto& [kind, count] : objects.skipped) {
-        all += count;
-        kinds += (kinds.empty() ? "" : ", ") + std::to_string(count) + " " + kind;
-    }
-    if (all > 0)
-        complain("skipped " + std::to_string(all) +
-                 (all == 1 ? " object of a kind" : " objects of kinds") +
-                 (all == 1 ? " that is" : " that are") + " not understood: " + kinds);
+    for (const std::string& line : cli::skipped_lines(objects))
+        complain(line);
 }
 
 /// Warns if default spread constraints were asked for and the input does not show which pods they

@@ -51,6 +51,27 @@ manifests read_cluster(std::vector<document>& documents, const gang_options& opt
     return read_cluster_isolated(documents, options, found);
 }
 
+std::vector<std::string> skipped_lines(const manifests& objects) {
+    std::vector<std::string> lines;
+    const auto tell = [&](skip_reason reason, const char* one, const char* several) {
+        std::size_t all = 0;
+        std::string kinds;
+        for (const auto& [kind, count] : objects.skipped) {
+            if (reason_to_skip(kind) != reason)
+                continue;
+            all += count;
+            kinds += (kinds.empty() ? "" : ", ") + std::to_string(count) + " " + kind;
+        }
+        if (all > 0)
+            lines.push_back("skipped " + std::to_string(all) + (all == 1 ? one : several) + kinds);
+    };
+    tell(skip_reason::not_understood, " object of a kind that is not understood: ",
+         " objects of kinds that are not understood: ");
+    tell(skip_reason::makes_none_now,
+         " workload that makes no pods now: ", " workloads that make no pods now: ");
+    return lines;
+}
+
 gangs read_gangs(const std::vector<document>& documents, const gang_options& options,
                  diagnostics& found) {
     return muster::codec::read_gangs(documents, options, found);

@@ -31,6 +31,10 @@ read_objects(const std::vector<std::string>& files, muster::codec::diagnostics& 
                                                     const muster::codec::gang_options& options,
                                                     muster::codec::diagnostics& found);
 
+/// What read_cluster() left out without a finding, in one line per reason. Objects that describe no
+/// pods are not mentioned.
+[[nodiscard]] std::vector<std::string> skipped_lines(const muster::codec::manifests& objects);
+
 /// As codec::read_gangs().
 [[nodiscard]] muster::codec::gangs read_gangs(const std::vector<muster::codec::document>& documents,
                                               const muster::codec::gang_options& options,
