@@ -54,6 +54,10 @@ public:
     [[nodiscard]] resources<Width> future(node_index node) const noexcept {
         return room(node).later;
     }
+    /// `future` less `present`.
+    [[nodiscard]] const resources<Width>& gap(node_index node) const noexcept {
+        return margins_[node.value()].gap;
+    }
     /// The nodes that pods are about to leave, in no order that means anything.
     [[nodiscard]] std::span<const node_index> departures() const noexcept {
         return {leaving_.data(), departures_};

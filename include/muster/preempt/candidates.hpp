@@ -16,6 +16,7 @@
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/policy/victim_rule_concept.hpp>
 #include <muster/preempt/gang_views.hpp>
+#include <muster/preempt/node_sums.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -46,8 +47,7 @@ public:
     /// Discards what `look` read, because the state may have changed.
     void forget() noexcept {
         valid_ = false;
-        has_totals_ = has_node_totals_ = false;
-        changed_room_.clear();
+        has_totals_ = false;
     }
 
     /// Updates the candidates instead of `forget`, if nothing else happened since `look`: the gang
@@ -57,10 +57,7 @@ public:
         has_totals_ = false;
         valid_ = valid_ && detail::find(all_, which, &candidate::gang) == all_.end();
     }
-    void note_free(node_index changed) {
-        changed_.push_back(changed);
-        changed_room_.push_back(changed);
-    }
+    void note_free(node_index changed) { changed_.push_back(changed); }
 
     /// Reads the state, unless it was read since `forget`. O(gangs · log gangs + running pods ×
     /// width + nodes × width), or O(changed nodes × width) if it was read.
@@ -68,7 +65,7 @@ public:
         cluster_ = &cluster;
         if (valid_) {
             for (const node_index node : changed_)
-                see_free(node);
+                on_nodes_.read(cluster.accounts(), node);
             changed_.clear();
             return;
         }
@@ -99,56 +96,36 @@ public:
         gang_view least;
         resources<width> own;
     };
-    /// Sums over all nodes: the free amounts, and what pods without a queue use. And the queues
-    /// whose own pods use anything.
+    /// Sums over all nodes once terminating pods have left: the free amounts, and what pods without
+    /// a queue use. And the queues whose own pods use anything.
     struct totals {
         sum free{};
         sum loose{};
         detail::sequence<queue_total> queues;
     };
-    /// Returns the sums as of the first call after `forget`. O((nodes + queues) × width), then
-    /// O(1).
+    /// Returns the sums as of the last `look`. O(queues × width) after `forget` or
+    /// `note_nominated`, then O(1).
     [[nodiscard]] const totals& totals_of(const cluster_state<Traits>& cluster) {
         if (has_totals_)
             return totals_;
         has_totals_ = true;
-        const auto& accounts = cluster.accounts();
-        if (!has_node_totals_) {
-            has_node_totals_ = true;
-            on_nodes_ = {};
-            room_on_.assign(accounts.nodes(), {});
-            for (std::size_t at = 0; at < accounts.nodes(); ++at) {
-                for (std::size_t column = 0; column < width; ++column)
-                    on_nodes_.loose[column] += accounts.allocatable(node_index{at})[column];
-                see_room(node_index{at});
-            }
-        }
-        for (const node_index node : changed_room_)
-            see_room(node);
-        changed_room_.clear();
-        totals_.free = on_nodes_.free;
-        totals_.loose = on_nodes_.loose;
-        const auto& queues = accounts.queues();
-        own_.clear();
-        for (std::size_t at = 0; at < queues.size(); ++at)
-            own_.push_back(queues.future().used(queue_index{at}));
-        for (std::size_t at = 0; at < queues.size(); ++at) {
-            const auto parent = queues.parent(queue_index{at});
-            const resources<width>& used = queues.future().used(queue_index{at});
-            for (std::size_t column = 0; column < width; ++column)
-                if (parent)
-                    own_[parent->value()][column] -= used[column];
-                else
-                    totals_.loose[column] -= used[column];
-        }
+        totals_.free = on_nodes_.free();
+        totals_.loose = on_nodes_.used();
         totals_.queues.clear();
+        const auto& queues = cluster.accounts().queues().future();
         for (std::size_t at = 0; at < queues.size(); ++at) {
-            const auto& record = cluster[queue_index{at}];
-            if (own_[at] != resources<width>{})
-                totals_.queues.push_back(
-                    {gang_view::least_of(queue_index{at}, record.spec.priority,
-                                         record.present && record.spec.preemptible),
-                     own_[at]});
+            const queue_index queue{at};
+            if (!queues.parent(queue))
+                for (std::size_t column = 0; column < width; ++column)
+                    totals_.loose[column] -= queues.used(queue)[column];
+            const resources<width>& own = queues.own(queue);
+            if (own == resources<width>{})
+                continue;
+            const auto& record = cluster[queue];
+            totals_.queues.push_back(
+                {gang_view::least_of(queue, record.spec.priority,
+                                     record.present && record.spec.preemptible),
+                 own});
         }
         return totals_;
     }
@@ -215,7 +192,7 @@ public:
     template<victim_rule Rule>
     [[nodiscard]] bool may_suffice(const Rule& rule, std::int64_t now,
                                    const resources<width>& amount) {
-        sum there = free_;
+        sum there = on_nodes_.free();
         sum gone{};
         sum rest{};
         for (std::size_t column = 0; column < width; ++column)
@@ -285,31 +262,8 @@ private:
         any_guarantee_ = detail::any_of(cluster_->queue_order(), [&](queue_index queue) {
             return (*cluster_)[queue].spec.guarantee != resources<width>{};
         });
-        free_ = {};
         changed_.clear();
-        free_on_.assign(cluster_->accounts().nodes(), {});
-        for (std::size_t at = 0; at < free_on_.size(); ++at)
-            see_free(node_index{at});
-    }
-    void see_room(node_index node) {
-        const resources<width>& room = cluster_->accounts().free(node);
-        resources<width>& before = room_on_[node.value()];
-        for (std::size_t column = 0; column < width; ++column) {
-            on_nodes_.free[column] += std::max<std::int64_t>(0, room[column]);
-            on_nodes_.free[column] -= std::max<std::int64_t>(0, before[column]);
-            on_nodes_.loose[column] += int128{before[column]} - room[column];
-        }
-        before = room;
-    }
-    void see_free(node_index node) {
-        const auto later = cluster_->accounts().future(node);
-        const auto& free = cluster_->accounts().free(node);
-        resources<width>& before = free_on_[node.value()];
-        for (std::size_t column = 0; column < width; ++column) {
-            const auto most = std::max(std::int64_t{0}, std::max(later[column], free[column]));
-            free_[column] += int128{most} - before[column];
-            before[column] = most;
-        }
+        on_nodes_.read(cluster_->accounts());
     }
 
     /// Returns true if the quota of the queue admits `rest` after `gone` has left. Subtracts from
@@ -361,26 +315,13 @@ private:
     bool any_guarantee_ = false;
     bool has_totals_ = false;
     totals totals_;
-    /// The contribution of the nodes to the totals: the sum, and per node the free amounts that it
-    /// contains. Updated for changed nodes.
-    bool has_node_totals_ = false;
-    struct {
-        sum free{};
-        sum loose{};
-    } on_nodes_;
-    detail::sequence<resources<width>> room_on_;
-    detail::sequence<node_index> changed_room_;
-    /// Per queue: scratch of `totals_of`.
-    detail::sequence<resources<width>> own_;
     detail::sequence<sort_key> order_;
     detail::sequence<candidate> all_;
     detail::sequence<group> groups_;
     /// Per place in `all_`: the sum of what the candidates before it hold.
     detail::sequence<sum> held_;
-    /// An upper bound of the free amounts of all nodes once the terminating pods have left.
-    sum free_{};
-    /// The contribution of each node to it, and the nodes for which it may have changed.
-    detail::sequence<resources<width>> free_on_;
+    /// Sums over all nodes, and the nodes that may have changed since.
+    detail::node_sums<width> on_nodes_;
     detail::sequence<node_index> changed_;
     /// The queue for which the fields below were computed. `chain_` is that queue and its
     /// ancestors; `meets_` has per group the place in `chain_` of the lowest queue at or above the
