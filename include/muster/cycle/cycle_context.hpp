@@ -25,6 +25,7 @@
 #include <muster/preempt/consolidate.hpp>
 #include <muster/preempt/eviction_memory.hpp>
 #include <muster/preempt/preemptor.hpp>
+#include <muster/preempt/victimless_gangs.hpp>
 #include <muster/problem/affinity_members.hpp>
 #include <muster/wait/refusal_watches.hpp>
 
@@ -113,6 +114,7 @@ struct cycle_context {
     sequence<turn> waiting;
     eviction_candidates<Traits> candidates;
     eviction_memory<Traits> refusals;
+    victimless_gangs victimless;
     preemptor<Traits> preempting;
     consolidator<Traits> moving;
     hold_scratch holds;

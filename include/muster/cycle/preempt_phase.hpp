@@ -52,6 +52,8 @@ public:
                                      context_->pending.take_placeable_changed());
         if (!same || result_->counters.pods_placed > 0 || !spare_work)
             context_->candidates.forget();
+        if (how_->victims.is_timeless())
+            context_->victimless.begin(how_->victims, cluster_->queue_epoch());
         spare_work_ = spare_work && cluster_->reservations().empty();
         std::int64_t left = limit_.per_cycle;
         bool rest = true;
@@ -171,7 +173,8 @@ private:
             return false;
         const preempt_request<Traits::width> asked{
             due_.all().empty() ? nullptr : &due_.all(), which.for_surplus, !told_,
-            which.for_surplus ? nullptr : context_->least_use(*cluster_, which.gang)};
+            which.for_surplus ? nullptr : context_->least_use(*cluster_, which.gang),
+            &context_->victimless};
         const bool starts = context_->preempting.start(
             *cluster_, which.gang, rule, now_, *context_->journal, context_->finder,
             context_->placing, context_->deciding, context_->candidates, steps, asked);

@@ -42,6 +42,8 @@ public:
         std::size_t first = 0;
         std::size_t last = 0;
         std::int64_t lowest_priority = 0;
+        /// The number of the reading in which the group appeared or its lowest priority fell.
+        std::uint64_t fell = 0;
     };
 
     /// Discards what `look` read, because the state may have changed.
@@ -59,6 +61,9 @@ public:
     }
     void note_free(node_index changed) { changed_.push_back(changed); }
 
+    /// The number of times that `look` read the whole state.
+    [[nodiscard]] std::uint64_t readings() const noexcept { return readings_; }
+
     /// Reads the state, unless it was read since `forget`. O(gangs · log gangs + running pods ×
     /// width + nodes × width), or O(changed nodes × width) if it was read.
     void look(const cluster_state<Traits>& cluster) {
@@ -70,7 +75,8 @@ public:
             return;
         }
         valid_ = true;
-        row_of_.reset();
+        ++readings_;
+        has_chain_ = false;
         order_.clear();
         for (const gang_index which : cluster.gang_order()) {
             const auto& gang = cluster[which];
@@ -136,17 +142,25 @@ public:
     [[nodiscard]] const candidate& operator[](std::size_t at) const noexcept { return all_[at]; }
 
     /// Sets the starting gang (`by()`), the gang that needs room. The functions below are about
-    /// this gang, with one rule at one time. O(queues × depth²), once for consecutive gangs of one
-    /// queue.
+    /// this gang, with one rule at one time. O(depth); the first of them that needs all groups
+    /// prepares these in O(queues × depth), once for consecutive gangs of one queue.
     void begin_for(gang_index starting) {
         by_ = gang_view_of(*cluster_, starting);
-        make_row(by_.queue);
-        admitted_.assign(groups_.size(), unknown);
+        has_ends_ = false;
+        if (has_chain_ && chain_of_ == by_.queue)
+            return;
+        has_chain_ = true;
+        has_row_ = false;
+        chain_of_ = by_.queue;
+        const auto& queues = cluster_->accounts().queues();
+        chain_.clear();
+        for (auto at = by_.queue; at; at = queues.parent(*at))
+            chain_.push_back(*at);
     }
     /// The starting gang, as rules see it.
     [[nodiscard]] const gang_view& by() const noexcept { return by_; }
     /// Returns how many queues are above both the group and the starting gang's queue; see
-    /// `queues_in_common`.
+    /// `queues_in_common`. Precondition: `admitted_end` was called for the group.
     [[nodiscard]] std::int64_t queues_in_common_with(std::size_t which) const noexcept {
         return least_[which].queues_in_common;
     }
@@ -154,6 +168,7 @@ public:
     /// the rule spares all candidates after it. O(log gangs) calls of the rule, then O(1).
     template<victim_rule Rule>
     [[nodiscard]] std::size_t admitted_end(std::size_t which, const Rule& rule, std::int64_t now) {
+        prepare_groups();
         if (admitted_[which] != unknown)
             return admitted_[which];
         const group& among = groups_[which];
@@ -185,6 +200,36 @@ public:
                 return true;
         return false;
     }
+    /// Returns false if the rule admits no candidate of the groups that appeared, or whose lowest
+    /// priority fell, after that reading. O(groups), and one call of the rule for each of these.
+    template<victim_rule Rule>
+    [[nodiscard]] bool any_admitted_after(std::uint64_t reading, const Rule& rule,
+                                          std::int64_t now) const {
+        for (std::size_t at = 0; at < groups_.size(); ++at) {
+            if (groups_[at].fell <= reading)
+                continue;
+            gang_view least = least_[at];
+            least.priority = groups_[at].lowest_priority;
+            least.queues_in_common = in_common(at, shared_with(at));
+            if (rule(by_, least, now))
+                return true;
+        }
+        return false;
+    }
+
+    /// Returns false if the starting gang does not fit without evictions, because its `amount` is
+    /// more than the sum of what the nodes have free once the terminating pods have left, or more
+    /// than the quota of a queue then leaves. O(depth × width).
+    [[nodiscard]] bool may_suffice_as_is(const resources<width>& amount) const {
+        sum rest{};
+        for (std::size_t column = 0; column < width; ++column) {
+            if (amount[column] > on_nodes_.free()[column])
+                return false;
+            rest[column] = amount[column];
+        }
+        return detail::all_of(chain_,
+                              [&](queue_index queue) { return fits_quota(queue, sum{}, rest); });
+    }
     /// Returns false if the starting gang cannot fit even without all gangs that the rule admits,
     /// because its `amount` is more than the sum of what the nodes then have free, or more than the
     /// quota of a queue then leaves. The preconditions of `victim_rule` make the search by priority
@@ -192,6 +237,7 @@ public:
     template<victim_rule Rule>
     [[nodiscard]] bool may_suffice(const Rule& rule, std::int64_t now,
                                    const resources<width>& amount) {
+        prepare_groups();
         sum there = on_nodes_.free();
         sum gone{};
         sum rest{};
@@ -247,13 +293,17 @@ private:
     void sum_up() {
         groups_.clear();
         least_.clear();
+        paths_.clear();
+        paths_from_.assign(1, 0);
         held_.assign(1, sum{});
         for (std::size_t at = 0; at < all_.size(); ++at) {
             if (at == 0 || all_[at].side.queue != all_[at - 1].side.queue) {
-                groups_.push_back({all_[at].side.queue, at, at, all_[at].side.priority});
+                groups_.push_back(
+                    {all_[at].side.queue, at, at, all_[at].side.priority, last_fall(order_[at])});
                 least_.push_back(all_[at].side);
                 least_.back().preemptible = true;
                 least_.back().created = std::numeric_limits<std::int64_t>::max();
+                add_path(all_[at].side.queue);
             }
             groups_.back().last = at + 1;
             held_.push_back(held_.back());
@@ -285,23 +335,56 @@ private:
         return true;
     }
 
-    void make_row(std::optional<queue_index> own_queue) {
-        if (row_of_ && *row_of_ == own_queue)
-            return;
-        row_of_ = own_queue;
+    /// Appends the queue's ancestors and itself, the root first.
+    void add_path(std::optional<queue_index> queue) {
         const auto& queues = cluster_->accounts().queues();
-        chain_.clear();
-        for (auto at = own_queue; at; at = queues.parent(*at))
-            chain_.push_back(*at);
+        const std::size_t first = paths_.size();
+        for (auto at = queue; at; at = queues.parent(*at))
+            paths_.push_back(*at);
+        std::reverse(paths_.begin() + first, paths_.end());
+        paths_from_.push_back(paths_.size());
+    }
+    /// Compares the group that begins with this candidate with the last reading. Returns the
+    /// reading in which it appeared or its lowest priority fell.
+    [[nodiscard]] std::uint64_t last_fall(const sort_key& lowest) {
+        if (floors_.size() <= lowest.queue)
+            floors_.resize(lowest.queue + 1);
+        floor& bound = floors_[lowest.queue];
+        if (bound.read + 1 != readings_ || lowest.priority < bound.priority)
+            bound.fell = readings_;
+        bound.read = readings_;
+        bound.priority = lowest.priority;
+        return bound.fell;
+    }
+
+    /// Returns how many queues are at or above both the group's queue and the starting gang's
+    /// queue. O(depth).
+    [[nodiscard]] std::size_t shared_with(std::size_t which) const {
+        const std::size_t first = paths_from_[which];
+        const std::size_t depth = std::min(paths_from_[which + 1] - first, chain_.size());
+        std::size_t shared = 0;
+        while (shared < depth && paths_[first + shared] == chain_[chain_.size() - 1 - shared])
+            ++shared;
+        return shared;
+    }
+    /// Of these, how many are above both.
+    [[nodiscard]] std::int64_t in_common(std::size_t which, std::size_t shared) const {
+        const bool is_above = shared == paths_from_[which + 1] - paths_from_[which];
+        return static_cast<std::int64_t>(shared) - (is_above && shared > 0 ? 1 : 0);
+    }
+    /// Prepares what the rule is asked about all groups, and how they meet `chain_`.
+    void prepare_groups() {
+        if (!has_ends_)
+            admitted_.assign(groups_.size(), unknown);
+        has_ends_ = true;
+        if (has_row_)
+            return;
+        has_row_ = true;
         meets_.clear();
         for (std::size_t at = 0; at < groups_.size(); ++at) {
-            const auto& queue = groups_[at].queue;
-            auto level = chain_.end();
-            for (auto above = queue; above && level == chain_.end(); above = queues.parent(*above))
-                level = detail::find(chain_, *above);
-            const std::int64_t common = chain_.end() - level;
-            least_[at].queues_in_common = common > 0 && *level == *queue ? common - 1 : common;
-            meets_.push_back(static_cast<std::size_t>(level - chain_.begin()));
+            const std::size_t shared = shared_with(at);
+            meets_.push_back(chain_.size() - shared);
+            least_[at].queues_in_common = in_common(at, shared);
         }
         by_level_.clear();
         for (std::size_t level = 0; level <= chain_.size(); ++level)
@@ -312,29 +395,44 @@ private:
 
     const cluster_state<Traits>* cluster_ = nullptr;
     bool valid_ = false;
+    std::uint64_t readings_ = 0;
     bool any_guarantee_ = false;
     bool has_totals_ = false;
     totals totals_;
     detail::sequence<sort_key> order_;
     detail::sequence<candidate> all_;
     detail::sequence<group> groups_;
+    /// Per group: its queue and the ancestors, the root first. Group `at` has those from
+    /// `paths_from_[at]` to `paths_from_[at + 1]`.
+    detail::sequence<queue_index> paths_;
+    detail::sequence<std::size_t> paths_from_;
     /// Per place in `all_`: the sum of what the candidates before it hold.
     detail::sequence<sum> held_;
     /// Sums over all nodes, and the nodes that may have changed since.
     detail::node_sums<width> on_nodes_;
     detail::sequence<node_index> changed_;
-    /// The queue for which the fields below were computed. `chain_` is that queue and its
-    /// ancestors; `meets_` has per group the place in `chain_` of the lowest queue at or above the
-    /// group's, and the size of `chain_` if there is none; `by_level_` has all groups in the order
-    /// of `meets_`.
-    std::optional<std::optional<queue_index>> row_of_;
+    /// Per queue, and first for gangs without one: the last reading in which it had candidates,
+    /// their lowest priority then, and the last reading in which that fell.
+    struct floor {
+        std::uint64_t read = 0;
+        std::uint64_t fell = 0;
+        std::int64_t priority = 0;
+    };
+    detail::sequence<floor> floors_;
+    /// The starting gang's queue and its ancestors, unless `has_chain_` is false.
+    bool has_chain_ = false;
+    std::optional<queue_index> chain_of_;
     detail::sequence<queue_index> chain_;
+    /// If `has_row_`: per group the place in `chain_` of the lowest queue at or above the group's,
+    /// and the size of `chain_` if there is none; and all groups in the order of these places.
+    bool has_row_ = false;
     detail::sequence<std::size_t> meets_;
     detail::sequence<std::size_t> by_level_;
     /// Per group: a lower bound of its gangs, except for the priority.
     detail::sequence<gang_view> least_;
-    /// The starting gang, and per group what `admitted_end` returned for it.
+    /// The starting gang and, if `has_ends_`, per group what `admitted_end` returned for it.
     gang_view by_;
+    bool has_ends_ = false;
     detail::sequence<std::size_t> admitted_;
 };
 

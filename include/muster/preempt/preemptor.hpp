@@ -21,6 +21,7 @@
 #include <muster/preempt/reclaim_check.hpp>
 #include <muster/preempt/victim_fit.hpp>
 #include <muster/preempt/victim_search.hpp>
+#include <muster/preempt/victimless_gangs.hpp>
 #include <muster/preempt/victims.hpp>
 #include <muster/problem/counted_class.hpp>
 #include <muster/problem/quota_tally.hpp>
@@ -39,6 +40,8 @@ struct preempt_request {
     bool brief = false;
     /// What the minima of the gang request, if that is known and the gang has no choice of members.
     const resources<Width>* amount = nullptr;
+    /// Gangs for which the rule admits no candidate, if the caller keeps them for this rule.
+    detail::victimless_gangs* victimless = nullptr;
 };
 
 /// Starts gangs that wait for room by preemption: in the room of terminating pods, and of pods that
@@ -66,14 +69,23 @@ public:
         // A time-dependent rule may admit more later, and the sums do not say when, so they are not
         // used for it.
         const bool by_sums = asked.brief && !Rule::none && ignores_time(rule);
-        if (by_sums && asked.amount && !among.may_suffice(rule, now, *asked.amount))
+        const bool victimless =
+            by_sums && asked.victimless && asked.victimless->contains(starting, among, now);
+        if (by_sums && asked.amount && !victimless) {
+            const bool may = among.may_suffice(rule, now, *asked.amount);
+            if (asked.victimless && !among.any_admitted(rule, now))
+                asked.victimless->add(starting, among);
+            if (!may)
+                return false;
+        }
+        if (asked.amount && victimless && !among.may_suffice_as_is(*asked.amount))
             return false;
         if (!(asked.one_more ? deciding.prepare_one_more(cluster, starting)
                              : deciding.prepare(cluster, starting)))
             return false;
         if (by_sums && !asked.amount && !may_suffice(rule, now, deciding, among))
             return false;
-        const bool any = !by_sums || among.any_admitted(rule, now);
+        const bool any = !victimless && (!by_sums || among.any_admitted(rule, now));
         into.assume_released(cluster.population().anybody_comes());
         if (into.assumes_released() && may_fit(cluster, starting, finder, deciding) &&
             deciding.try_minima(cluster, into, finder, placing, steps) == answer::admitted)
