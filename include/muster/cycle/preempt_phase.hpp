@@ -79,6 +79,7 @@ public:
                 break;
             }
         }
+        stop_assuming();
         context_->waiting.clear();
         cluster_->victims_seen(look_again);
         if (result_->decisions.size() > noted_)
@@ -133,11 +134,13 @@ private:
             reservations.begin());
         const bool has_own = own < reservations.size();
         if (has_own) {
+            stop_assuming();
             cluster_->suspend_reservation(own);
             context_->candidates.forget();
         }
         const bool starts = move(which, steps) || evict(which, steps);
         if (has_own) {
+            stop_assuming();
             cluster_->resume_reservation(own);
             context_->candidates.forget();
             if (starts)
@@ -152,10 +155,14 @@ private:
         return starts;
     }
 
+    /// Ends what the preemptor leaves in the plan for its next gang.
+    void stop_assuming() { context_->journal->rollback({}); }
+
     bool move(const turn& which, std::int64_t& steps) {
         const any_consolidation_rule& rule = how_->consolidation;
         if (rule.is_none() || (which.for_surplus && !rule.for_surplus()))
             return false;
+        stop_assuming();
         const bool starts = context_->moving.start(
             *cluster_, which.gang, rule, now_, *context_->journal, context_->finder,
             context_->placing, context_->deciding, context_->candidates, steps, which.for_surplus);

@@ -51,9 +51,11 @@ class preemptor {
 public:
     static constexpr std::size_t width = Traits::width;
 
-    /// Returns true if the gang starts. `into`, which must be empty, then has the evicted pods and
-    /// the placements, to be committed with `commit_nominated`. Otherwise `into` is empty again.
-    /// Takes its steps from `steps`.
+    /// Returns true if the gang starts. `into` then has the evicted pods and the placements, to be
+    /// committed with `commit_nominated`. Otherwise it has only `assume_released`, so that the next
+    /// call need not apply that again; before anything else happens to the state the caller rolls
+    /// it back. Takes its steps from `steps`. Precondition: `into` has nothing but perhaps
+    /// `assume_released`.
     template<victim_rule Rule>
     [[nodiscard]] bool start(const cluster_state<Traits>& cluster, gang_index starting,
                              const Rule& rule, std::int64_t now, plan<width>& into,
@@ -86,25 +88,26 @@ public:
         if (by_sums && !asked.amount && !may_suffice(rule, now, deciding, among))
             return false;
         const bool any = !victimless && (!by_sums || among.any_admitted(rule, now));
-        into.assume_released(cluster.population().anybody_comes());
+        if (!into.assumes_released())
+            into.assume_released(cluster.population().anybody_comes());
+        const savepoint ahead = into.mark();
         if (into.assumes_released() && may_fit(cluster, starting, finder, deciding) &&
             deciding.try_minima(cluster, into, finder, placing, steps) == answer::admitted)
             return true;
-        const savepoint ahead = into.mark();
         bool starts = false;
         if (!Rule::none && any && may_help(cluster, starting, rule, now, deciding, among)) {
             --steps;
             starts = choose(cluster, starting, rule, now, into, finder, placing, deciding, among,
                             steps, asked.brief);
         }
-        into.rollback(starts ? ahead : savepoint{});
+        into.rollback(ahead);
         if (!starts)
             return false;
         for (const pod_index pod : search_.chosen())
             vacate_pod(cluster, pod, into);
         starts = deciding.try_minima(cluster, into, finder, placing, steps) == answer::admitted;
         if (!starts)
-            into.rollback({});
+            into.rollback(ahead);
         return starts;
     }
 
