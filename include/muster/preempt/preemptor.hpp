@@ -202,21 +202,26 @@ private:
         const auto& members = deciding.members();
         const auto only = counted_class(cluster, starting, members, deciding.needs());
         resources<width> amount;
-        if (only && need_of(members, deciding.needs(), amount) &&
-            quotas_.begin(cluster, members.queue, amount, among.any_guarantee())) {
-            const std::int64_t need = (*deciding.needs())[*only];
+        const bool counts = only && need_of(members, deciding.needs(), amount) &&
+                            quotas_.begin(cluster, members.queue, amount, among.any_guarantee());
+        const std::int64_t need = counts ? (*deciding.needs())[*only] : 0;
+        const bool within = quotas_.fits();
+        if (counts) {
             const shape_index shape = members.classes[*only].shape;
             const auto nodes = members.queue_nodes;
             counted_.begin(cluster, detail::query_for(cluster, shape, nodes), need,
                            finder.room(cluster, shape, nodes, need));
-            const bool within = quotas_.fits();
             counted_.mind(quotas_);
+        }
+        if (counts && !(quotas_.counts() && members.queue->non_preemptible)) {
             found =
                 search_.run(cluster, starting, rule, now, among, reclaim_, counted_, steps, brief);
             if (found == outcome::impossible && within)
                 short_of_ = {std::nullopt, need, counted_.most_room()};
         } else {
             tried_fit<Traits> tried(cluster, into, finder, placing, deciding, steps);
+            if (counts)
+                tried.count_by(counted_);
             found = search_.run(cluster, starting, rule, now, among, reclaim_, tried, steps, brief);
             if (!tried.sure() && found == outcome::impossible)
                 found = outcome::open;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -19,6 +20,7 @@
 #include <muster/preempt/victims.hpp>
 #include <muster/problem/affinity_members.hpp>
 #include <muster/problem/quota_tally.hpp>
+#include <muster/problem/reused_list.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -61,52 +63,74 @@ public:
         query_ = query;
         need_ = need;
         room_ = most_room_ = room;
+        hopeless_ = false;
         nodes_.resize(cluster.accounts().nodes());
         ++round_;
     }
 
     /// Returns false if there is too little room, or the quotas leave too little, even once all
-    /// members of these gangs are gone. In that case takes the number of members from `steps`.
-    /// Precondition: no pod is taken. O(members × depth × width).
-    [[nodiscard]] bool may_suffice(const victim_list<Traits>& gangs, std::int64_t& steps) {
-        std::int64_t members = 0;
-        without_ = quotas_;
-        touched_.clear();
-        for (std::size_t at = 0; at < gangs.size(); ++at)
-            for (const pod_index member : (*cluster_)[gangs.gang(at)].members)
-                if (const auto& record = (*cluster_)[member]; record.charged()) {
+    /// members of these gangs are gone, and sets `members` to their number. Members that are
+    /// leaving already count, although the plan may count their room as free. Precondition: no pod
+    /// is taken. O(members × width + gangs × depth × width).
+    [[nodiscard]] bool may_suffice(const victim_list<Traits>& gangs, std::int64_t& members) {
+        members = 0;
+        return suffices_without(gangs, [&](const auto& gang, const auto& use) {
+            for (const pod_index member : gang.members)
+                if ((*cluster_)[member].charged()) {
                     ++members;
-                    without_.take(member);
-                    node_room& on = nodes_[record.node->value()];
-                    if (on.round != round_) {
-                        see(*record.node);
-                        touched_.push_back(*record.node);
-                    }
-                    on.free += cluster_->request(member);
+                    use(member);
                 }
-        std::int64_t most = room_;
-        for (std::size_t at = 0; at < touched_.size() && most < need_; ++at)
-            if (const node_room& on = nodes_[touched_[at].value()]; on.counts)
-                most += fit_count(*query_.request, on.free, need_) - on.room;
+        });
+    }
+    /// Like `may_suffice`, without members that are leaving already, and without gangs of which
+    /// `victim_list::look` finds no pod. So the answer is false more often.
+    [[nodiscard]] bool may_suffice_open(const victim_list<Traits>& gangs) {
+        return suffices_without(gangs, [&](const auto& gang, const auto& use) {
+            const auto is_closed = [&](pod_index member) {
+                const auto& pod = (*cluster_)[member];
+                return pod.assumed || pod.migration_target;
+            };
+            if (detail::any_of(gang.members, is_closed))
+                return;
+            for (const pod_index member : gang.members)
+                if (const auto& pod = (*cluster_)[member];
+                    pod.charged() && pod.charged_as() == allocation::allocated)
+                    use(member);
+        });
+    }
+    /// From here on pods that are taken are not counted, because the gang does not fit whichever of
+    /// them are gone.
+    void give_up() noexcept { hopeless_ = true; }
+    /// Counts the room without all pods of these victims for `most_room`. Precondition: no pod is
+    /// taken. O(pods × width).
+    void count_without(const detail::reused_list<victim>& victims) {
+        touched_.clear();
+        for (const victim& gone : victims)
+            for (const pod_index pod : gone.pods)
+                free_on(*(*cluster_)[pod].node) += cluster_->request(pod);
+        most_room_ =
+            std::max(most_room_, room_of_touched(std::numeric_limits<std::int64_t>::max()));
         ++round_;
-        if (most >= need_ && without_.fits())
-            return true;
-        steps -= members;
-        return false;
     }
 
     /// Also requires that the ceilings of these quotas admit the gang.
     void mind(const quota_tally<Traits>& quotas) { quotas_ = quotas; }
 
     void take(pod_index pod) {
+        if (hopeless_)
+            return;
         shift(pod, 1);
         quotas_.take(pod);
     }
     void put_back(pod_index pod) {
+        if (hopeless_)
+            return;
         shift(pod, -1);
         quotas_.put_back(pod);
     }
-    [[nodiscard]] bool fits() const noexcept { return room_ >= need_ && quotas_.fits(); }
+    [[nodiscard]] bool fits() const noexcept {
+        return !hopeless_ && room_ >= need_ && quotas_.fits();
+    }
     /// Orders the pods so that those that make room together are adjacent: node by node, as many as
     /// one more member needs. These groups are ordered by the highest level that they have, then by
     /// the number of pods, then by value, the least first. Removes pods that make no room. O(pods ·
@@ -188,6 +212,44 @@ private:
         at = {round_, eligible(query_, node), 0, cluster_->accounts().free(node)};
         at.room = at.counts ? fit_count(*query_.request, at.free, need_) : 0;
     }
+    /// Returns false if the gang does not fit once all pods are gone that `each(gang, use)` uses.
+    template<class Each>
+    [[nodiscard]] bool suffices_without(const victim_list<Traits>& gangs, const Each& each) {
+        without_ = quotas_;
+        touched_.clear();
+        for (std::size_t at = 0; at < gangs.size(); ++at) {
+            const auto& gang = (*cluster_)[gangs.gang(at)];
+            resources<width> gone;
+            each(gang, [&](pod_index member) {
+                const resources<width>& request = cluster_->request(member);
+                if (gang.queue)
+                    gone += request;
+                free_on(*(*cluster_)[member].node) += request;
+            });
+            without_.take(gang.queue, gone);
+        }
+        const bool may = without_.fits() && room_of_touched(need_) >= need_;
+        ++round_;
+        return may;
+    }
+
+    /// The free amounts of the node, which becomes one of `touched_`.
+    [[nodiscard]] resources<width>& free_on(node_index node) {
+        node_room& at = nodes_[node.value()];
+        if (at.round != round_) {
+            see(node);
+            touched_.push_back(node);
+        }
+        return at.free;
+    }
+    /// The room with the free amounts of `touched_`, counted until it is `enough`.
+    [[nodiscard]] std::int64_t room_of_touched(std::int64_t enough) const {
+        std::int64_t room = room_;
+        for (std::size_t at = 0; at < touched_.size() && room < enough; ++at)
+            if (const node_room& on = nodes_[touched_[at].value()]; on.counts)
+                room += fit_count(*query_.request, on.free, need_) - on.room;
+        return room;
+    }
     void shift(pod_index pod, std::int64_t sign) {
         const auto& record = (*cluster_)[pod];
         const node_index node = *record.node;
@@ -208,16 +270,17 @@ private:
     std::int64_t need_ = 0;
     std::int64_t room_ = 0;
     std::int64_t most_room_ = 0;
+    bool hopeless_ = false;
     /// Counts nothing unless `mind` was called.
     quota_tally<Traits> quotas_;
     detail::sequence<node_room> nodes_;
     std::uint64_t round_ = 0;
-    /// Scratch of `may_suffice`.
+    /// Scratch of the functions that count all pods at once.
     quota_tally<Traits> without_;
     detail::sequence<node_index> touched_;
 };
 
-/// For all gangs: places the gang in the plan and undoes that.
+/// For all gangs: places the gang in the plan and undoes that, or counts with the same result.
 template<class Traits>
 class tried_fit {
 public:
@@ -235,6 +298,16 @@ public:
           start_(into.mark()),
           with_pod_affinity_(detail::affinity_effect_on(cluster, deciding.members()) ==
                              detail::affinity_effect::required) {}
+
+    /// From here on the room and the quotas are counted, and the plan stays as it is. Precondition:
+    /// no pod is taken, and the count decides whether the gang fits, so that no attempt to place it
+    /// would use steps (see `counted_class`).
+    void count_by(counted_fit<Traits>& counted) noexcept { counted_ = &counted; }
+    /// As in `counted_fit`, if it counts.
+    [[nodiscard]] bool may_suffice_open(const victim_list<Traits>& gangs) {
+        return !counted_ || counted_->may_suffice_open(gangs);
+    }
+    void give_up() noexcept { counted_->give_up(); }
 
     /// Returns false if evicting a pod can make the gang fit worse: a pod to which its members have
     /// affinity, or one that counts for a spread term.
@@ -256,10 +329,14 @@ public:
     }
 
     void take(pod_index pod) {
+        if (counted_)
+            return counted_->take(pod);
         gone_.push_back({pod, into_->mark()});
         vacate(pod);
     }
     void put_back(pod_index pod) {
+        if (counted_)
+            return counted_->put_back(pod);
         auto at = gone_.end();
         while ((--at)->pod != pod) {
         }
@@ -269,6 +346,13 @@ public:
         gone_.erase(at);
     }
     [[nodiscard]] bool fits() {
+        if (counted_) {
+            const bool fits = counted_->fits();
+            // As after an attempt to place the gang.
+            if (!fits)
+                *steps_ = std::max<std::int64_t>(*steps_, 0);
+            return fits;
+        }
         if (rebuild_) {
             into_->rollback(start_);
             for (one& removed : gone_) {
@@ -300,6 +384,8 @@ private:
     placer<Traits>* placing_;
     admission<Traits>* deciding_;
     std::int64_t* steps_;
+    /// Null if the gang is placed.
+    counted_fit<Traits>* counted_ = nullptr;
     savepoint start_;
     /// Required pod terms may exclude the gang's members from nodes.
     bool with_pod_affinity_ = false;

@@ -56,9 +56,35 @@ public:
                               Fit& fit, std::int64_t& steps, bool brief) {
         this->begin_selection(cluster, starting, rule, now, among, reclaim, steps);
         chosen_.clear();
-        if constexpr (Fit::cheap)
-            if (brief && !fit.may_suffice(list_, steps))
+        if (fit.may_suffice_open(list_))
+            return search(rule, fit);
+        if constexpr (Fit::cheap) {
+            std::int64_t members = 0;
+            if (brief && !fit.may_suffice(list_, members)) {
+                steps -= members;
                 return outcome::impossible;
+            }
+        }
+        // The search still decides whether the answer is final, and how many steps it takes.
+        fit.give_up();
+        const outcome refused = search(rule, fit);
+        if constexpr (Fit::cheap)
+            if (refused == outcome::impossible)
+                fit.count_without(victims_);
+        return refused;
+    }
+
+    /// The pods to evict, least valuable gangs first.
+    [[nodiscard]] const std::vector<pod_index>& chosen() const noexcept { return chosen_; }
+    /// The next time at which a time-dependent rule may admit more.
+    [[nodiscard]] std::optional<std::int64_t> next_change() const noexcept {
+        return list_.next_change();
+    }
+
+private:
+    /// Tries one order of units after the other.
+    template<victim_rule Rule, class Fit>
+    [[nodiscard]] outcome search(const Rule& rule, Fit& fit) {
         outcome found = outcome::open;
         if (!takes_in_order(rule) && is_small())
             found = least_of_all(fit);
@@ -78,14 +104,6 @@ public:
         return found;
     }
 
-    /// The pods to evict, least valuable gangs first.
-    [[nodiscard]] const std::vector<pod_index>& chosen() const noexcept { return chosen_; }
-    /// The next time at which a time-dependent rule may admit more.
-    [[nodiscard]] std::optional<std::int64_t> next_change() const noexcept {
-        return list_.next_change();
-    }
-
-private:
     using keeping::cluster_;
     using keeping::keeps_minima;
     using keeping::put_back_pod;

@@ -25,8 +25,8 @@ class quota_tally {
 public:
     /// Starts with the amount that the gang charges to its queue. Returns false if quotas cannot be
     /// counted this way: with guarantees a queue may claim more than it uses, and non-preemptible
-    /// pods have a ceiling of their own. If the ceilings admit the amount already, there is nothing
-    /// to count. O(depth × width).
+    /// pods may have a ceiling of their own. If the ceilings admit the amount already, there is
+    /// nothing to count. O(depth × width).
     [[nodiscard]] bool begin(const cluster_state<Traits>& cluster,
                              const std::optional<queue_charge>& charge,
                              const resources<width>& amount, bool guarantees) {
@@ -34,7 +34,7 @@ public:
         clear();
         if (!charge || cluster.accounts().admits(*charge, amount))
             return true;
-        if (charge->non_preemptible || guarantees)
+        if (guarantees || (charge->non_preemptible && has_own_ceiling(charge->queue)))
             return false;
         const auto& queues = cluster.accounts().queues();
         for (std::optional<queue_index> at = charge->queue; at; at = queues.parent(*at)) {
@@ -53,6 +53,8 @@ public:
         return true;
     }
 
+    /// Returns true if there is something to count.
+    [[nodiscard]] bool counts() const noexcept { return !levels_.empty(); }
     /// Stops counting: everything fits.
     void clear() noexcept {
         levels_.clear();
@@ -61,6 +63,11 @@ public:
 
     void take(pod_index pod) { shift(pod, 1); }
     void put_back(pod_index pod) { shift(pod, -1); }
+    /// Takes pods of the queue that use this amount together. Precondition: the sum of their
+    /// requests did not overflow.
+    void take(std::optional<queue_index> queue, const resources<width>& amount) {
+        shift(queue, amount, 1);
+    }
     [[nodiscard]] bool fits() const noexcept { return short_ == 0; }
 
 private:
@@ -71,16 +78,27 @@ private:
         std::array<bool, width> bounds;
     };
 
+    /// Returns true if the queue or one above it has a ceiling for non-preemptible pods.
+    [[nodiscard]] bool has_own_ceiling(queue_index queue) const {
+        const auto& queues = cluster_->accounts().queues().present();
+        for (std::optional<queue_index> at = queue; at; at = queues.parent(*at))
+            if (queues.non_preemptible_quota(*at).any())
+                return true;
+        return false;
+    }
     void shift(pod_index pod, std::int64_t sign) {
+        if (!levels_.empty())
+            shift((*cluster_)[(*cluster_)[pod].gang].queue, cluster_->request(pod), sign);
+    }
+    void shift(std::optional<queue_index> queue, const resources<width>& amount,
+               std::int64_t sign) {
         if (levels_.empty())
             return;
         const auto& queues = cluster_->accounts().queues();
-        auto at = (*cluster_)[(*cluster_)[pod].gang].queue;
         std::size_t first = levels_.size();
-        for (; at && first == levels_.size(); at = queues.parent(*at))
+        for (auto at = queue; at && first == levels_.size(); at = queues.parent(*at))
             for (first = 0; first < levels_.size() && levels_[first].queue != *at; ++first) {
             }
-        const resources<width>& amount = cluster_->request(pod);
         for (std::size_t depth = first; depth < levels_.size(); ++depth)
             for (std::size_t column = 0; column < width; ++column) {
                 int128& left = levels_[depth].left[column];

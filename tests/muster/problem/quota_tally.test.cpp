@@ -84,7 +84,43 @@ TEST_CASE(
     CHECK(!tally.begin(known, charge, units(5), true));
     CHECK(tally.begin(known, charge, units(5), false));
     CHECK(!tally.fits());
-    CHECK(!tally.begin(known, queue_charge(charge.queue, true), units(5), false));
+}
+
+TEST_CASE("quotas are counted for a non-preemptible gang unless they limit such gangs apart") {
+    cluster known;
+    ok(known.upsert_queue("root", quota_of(4)));
+    ok(known.upsert_queue("q", {}, "root"));
+    const queue_charge charge(known.find_queue("q")->index, true);
+    quota_tally<core_of<traits>> tally;
+    CHECK(tally.begin(known, charge, units(4), false));
+    CHECK(!tally.counts());
+    CHECK(tally.begin(known, charge, units(5), false));
+    CHECK(tally.counts());
+    CHECK(!tally.fits());
+    cluster::queue_type limited = quota_of(4);
+    limited.non_preemptible_quota.set(cpu, 4);
+    ok(known.upsert_queue("root", limited));
+    CHECK(tally.begin(known, charge, units(4), false));
+    CHECK(!tally.begin(known, charge, units(5), false));
+    CHECK(tally.begin(known, queue_charge(charge.queue), units(5), false));
+}
+
+TEST_CASE("an amount that leaves a queue counts like the pods that use it") {
+    testing::random draw(6);
+    for (int round = 0; round < 100; ++round) {
+        const cluster known = some_queues(draw);
+        const queue_charge charge(
+            known.find_queue("q" + std::to_string(draw.between(3, 6)))->index);
+        quota_tally<core_of<traits>> pods;
+        REQUIRE(pods.begin(known, charge, units(draw.between(1, 6)), false));
+        quota_tally<core_of<traits>> amounts = pods;
+        for (int at = 0; at < 6; ++at) {
+            const pod_index pod = known.find_pod("g" + std::to_string(at) + "-0")->index;
+            pods.take(pod);
+            amounts.take(known[known[pod].gang].queue, known.request(pod));
+            CHECK(pods.fits() == amounts.fits());
+        }
+    }
 }
 
 } // namespace problem_quota_tally_test
