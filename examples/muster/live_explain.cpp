@@ -90,12 +90,12 @@ group_line live_explainer::line_of_gang(muster::gang_index which) {
         live_facts{cluster_, state.key(which), queue_name(state, gang.queue), nullptr});
     line.headline = headline(state, kinds, muster::members_of(state, which), decision.outcome.at,
                              how_->score_of<live_width>(), line.reasons);
-    look_for_changes(which, line);
+    find_changes(which, line);
     return line;
 }
 
-/// As `muster explain` does it with files, and with as many tries.
-void live_explainer::look_for_changes(muster::gang_index which, group_line& line) {
+/// The same search, and the same number of tries, as those of `muster explain` with files.
+void live_explainer::find_changes(muster::gang_index which, group_line& line) {
     const codec::group_key& key = known_->key(which);
     const muster::kind_table& kinds = cluster_->objects().kinds();
     const codec::volume_plan& volumes = cluster_->objects().storage().plan();

@@ -17,8 +17,8 @@
 namespace cli {
 
 /// Answers why groups of a live cluster wait, with the text of `muster explain`, from the
-/// scheduler's state. To be made and called once, in a copy of the process (live_answers.hpp): it
-/// changes the cluster's objects, and searches for seconds.
+/// scheduler's state. Construct and call it once, in a forked copy of the process (live_forks.hpp):
+/// it modifies the cluster's objects and may run for a minute.
 class live_explainer {
 public:
     /// The cluster and its state must outlive the explainer.
@@ -40,7 +40,7 @@ private:
 
     void look_ahead();
     [[nodiscard]] group_line line_of_gang(muster::gang_index which);
-    void look_for_changes(muster::gang_index which, group_line& line);
+    void find_changes(muster::gang_index which, group_line& line);
 
     live_cluster* cluster_;
     const live_state* known_;

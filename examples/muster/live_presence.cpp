@@ -79,7 +79,7 @@ void live_presence::serve(std::int64_t now, const std::function<std::string()>& 
             return {200, metrics()};
         if (asked.path == "/debug/explain" && explain)
             return asked.is_local
-                       ? aside_.answer(asked, [&] { return explain_by(asked.query, explain); })
+                       ? forked_.answer(asked, [&] { return explain_by(asked.query, explain); })
                        : refuse_remote();
         if (asked.path != "/healthz" && asked.path != "/readyz")
             return {404, std::string("/metrics /healthz /readyz") +

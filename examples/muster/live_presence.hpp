@@ -12,8 +12,8 @@
 
 #include <muster/kube/health.hpp>
 
-#include "live_answers.hpp"
 #include "live_connect.hpp"
+#include "live_forks.hpp"
 #include "report.hpp"
 
 namespace cli {
@@ -40,7 +40,7 @@ public:
 
     /// Answers requests to the status page. Serves /debug/explain only with an explainer, and only
     /// to clients on loopback, because its text names objects of all namespaces and each answer
-    /// costs a search. The explainer is called in a copy of the process.
+    /// costs a search. The explainer is called in a forked copy of the process.
     void serve(std::int64_t now, const std::function<std::string()>& metrics,
                const explainer& explain = {});
 
@@ -65,7 +65,7 @@ private:
     live_presence() = default;
 
     std::optional<muster::kube::status_page> page_;
-    answers_aside aside_;
+    forked_answers forked_;
     std::vector<int> handles_;
     complaints wrong_;
     std::optional<std::int64_t> gives_up_;

@@ -34,7 +34,7 @@ struct live_facts {
     }
 };
 
-/// Returns how reasons are sought on a live cluster, for a gang with this answer.
+/// Returns the options of the search for reasons on a live cluster, for a gang with this answer.
 [[nodiscard]] muster::explain_options explain_options_of(const live_cluster& cluster,
                                                          muster::answer last);
 

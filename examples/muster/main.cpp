@@ -90,7 +90,8 @@ int with_objects(const cli::request& asked, const Use& use) {
     manifests objects = cli::read_cluster(documents, how, found);
     warn_of_spread(objects, asked, found);
     const bool refused =
-        !found.ok() || (asked.strict && (found.warnings() > 0 || !objects.skipped.empty()));
+        !found.ok() ||
+        (asked.strict && (found.warnings() > 0 || !cli::skipped_lines(objects).empty()));
     if (refused) {
         print(found, asked.strict);
         print_skipped(objects, found);
@@ -332,7 +333,8 @@ int run_jobs(const cli::request& asked, const cli::run_request& more, const look
     for (const auto& each : read.losses)
         complain("lost: " + std::string(to_text(each.what)) + " of " + each.object + ": " +
                  each.detail);
-    if (refuse(read.objects, asked, found) || (asked.strict && !read.objects.skipped.empty()))
+    if (refuse(read.objects, asked, found) ||
+        (asked.strict && !cli::skipped_lines(read.objects).empty()))
         return cli::invalid_input;
     diagnostics of_run;
     const auto made = cli::make_run(read.objects, std::move(read.jobs), std::move(read.sets),

@@ -44,7 +44,7 @@ namespace cli {
     return std::clamp<std::int64_t>(500'000 / std::max<std::int64_t>(1, objects), 20, 500);
 }
 
-/// A trial of changed objects reads them anew: it takes about as long as so many tries.
+/// A trial of changed objects reads them anew, which takes about as long as this many tries.
 inline constexpr std::int64_t tries_of_trial = 4;
 
 /// The policy of a plan, for a cluster with these resource kinds.

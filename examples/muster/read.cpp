@@ -53,7 +53,7 @@ manifests read_cluster(std::vector<document>& documents, const gang_options& opt
 
 std::vector<std::string> skipped_lines(const manifests& objects) {
     std::vector<std::string> lines;
-    const auto tell = [&](skip_reason reason, const char* one, const char* several) {
+    const auto append_line = [&](skip_reason reason, const char* one, const char* several) {
         std::size_t all = 0;
         std::string kinds;
         for (const auto& [kind, count] : objects.skipped) {
@@ -65,10 +65,11 @@ std::vector<std::string> skipped_lines(const manifests& objects) {
         if (all > 0)
             lines.push_back("skipped " + std::to_string(all) + (all == 1 ? one : several) + kinds);
     };
-    tell(skip_reason::not_understood, " object of a kind that is not understood: ",
-         " objects of kinds that are not understood: ");
-    tell(skip_reason::makes_none_now,
-         " workload that makes no pods now: ", " workloads that make no pods now: ");
+    append_line(skip_reason::not_understood, " object of a kind that is not understood: ",
+                " objects of kinds that are not understood: ");
+    append_line(skip_reason::makes_none_now,
+                " workload that makes no pods now, or whose pods are not in the input: ",
+                " workloads that make no pods now, or whose pods are not in the input: ");
     return lines;
 }
 

@@ -336,8 +336,8 @@ for pod in first second; do
 done
 ask '/debug/explain?group=default/second'
 [[ $said == *second*" 2 "*" 2 "*"It would start if"* ]] || fail "no position, or no change: $said"
-# So does it for groups that wait for volumes, whose changes are planned with all objects: one of two pods
-# can use a claim at a time, and an unbound claim has no volume.
+# The same for groups that wait for volumes, whose changes are planned with all objects: one of two pods can
+# use a claim at a time, and an unbound claim has no volume.
 post /apis/storage.k8s.io/v1/storageclasses '{"apiVersion":"storage.k8s.io/v1","kind":"StorageClass",
 "metadata":{"name":"local"},"provisioner":"kubernetes.io/no-provisioner","volumeBindingMode":"WaitForFirstConsumer"}'
 post /api/v1/persistentvolumes '{"apiVersion":"v1","kind":"PersistentVolume","metadata":{"name":"lone"},"spec":{

@@ -108,20 +108,14 @@ public:
         if (count < size())
             return cut(first_ + count);
         make_room(count);
-        T* at = last_;
-        for (T* const end = first_ + count; at != end; ++at)
-            ::new (static_cast<void*>(at)) T();
-        last_ = at;
+        fill_to(first_ + count);
     }
     void resize(std::size_t count, const T& value) {
         if (count <= size())
             return cut(first_ + count);
         const T kept(value);
         make_room(count);
-        T* at = last_;
-        for (T* const end = first_ + count; at != end; ++at)
-            ::new (static_cast<void*>(at)) T(kept);
-        last_ = at;
+        fill_to(first_ + count, kept);
     }
     void assign(std::size_t count, const T& value) {
         const T kept(value);
@@ -191,6 +185,20 @@ private:
     void make_room(std::size_t count) {
         if (count > capacity())
             grow(std::max(count, 2 * capacity()));
+    }
+    /// Constructs elements from these values up to `end`. Bytes cannot throw, so the end is stored
+    /// once.
+    template<class... Values>
+    void fill_to(T* const end, const Values&... values) {
+        if constexpr (is_bytes) {
+            T* at = last_;
+            for (; at != end; ++at)
+                ::new (static_cast<void*>(at)) T(values...);
+            last_ = at;
+        } else {
+            while (last_ != end)
+                ::new (static_cast<void*>(last_++)) T(values...);
+        }
     }
     // Not inlined: rarely called, and every call of `emplace_back` would contain it.
     [[gnu::noinline]] T& grown_with(T value) {

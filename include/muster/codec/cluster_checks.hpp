@@ -109,7 +109,7 @@ inline void check_queues_of_pods(const manifests& objects, const group_map& grou
                        in_quotes(*own) + " is not the queue of its group, which counts (expected " +
                            (facts.queue.empty() ? std::string("none") : in_quotes(facts.queue)) +
                            ")");
-            // Pods of other schedulers' queues need not request what these have a quota of.
+            // Only T9k's queues, which have a namespace, require requests for the kinds in a quota.
             if (queue == queues.end() || queue->second->of_cluster)
                 continue;
             for (const std::string_view kind : {"cpu", "memory"})

@@ -19,14 +19,14 @@ inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
-// What the readers of gangs know of a kind of objects.
+// Classification of kinds, for the readers of gangs.
 
 [[nodiscard]] inline bool is_grove(std::string_view version, std::string_view kind,
                                    std::string_view wanted) {
     return version == translate::grove::api_version && kind == wanted;
 }
 
-/// PodGangSet is what Grove called them first.
+/// Older versions of Grove call a PodCliqueSet a PodGangSet.
 [[nodiscard]] inline bool is_grove_set(std::string_view version, std::string_view kind) {
     return is_grove(version, kind, "PodCliqueSet") || is_grove(version, kind, "PodGangSet");
 }
@@ -42,14 +42,20 @@ namespace detail {
            is_pod_gang(version, kind);
 }
 
-/// Of the kinds that make gangs, those whose objects have pods from the start on, which are known.
+/// Returns true for kinds whose objects create jobs later.
+[[nodiscard]] inline bool makes_jobs_later(std::string_view version, std::string_view kind) {
+    const job_kind* const known = find_job_kind(version, kind);
+    return known && (known->read == read_cron_job || known->read == read_volcano_cron_job ||
+                     known->read == read_volcano_template || known->read == read_volcano_flow);
+}
+
+/// Returns true for job kinds whose pods exist as soon as the object does, and follow from it.
 [[nodiscard]] inline bool has_pods_now(std::string_view version, std::string_view kind) {
-    if (!makes_gangs(version, kind) || is_pod_gang(version, kind))
+    if (!makes_gangs(version, kind) || is_pod_gang(version, kind) ||
+        makes_jobs_later(version, kind))
         return false;
-    const job_kind* known = find_job_kind(version, kind);
+    const job_kind* const known = find_job_kind(version, kind);
     return !known || (known->read != read_unknown_pods && known->read != read_unknown_owner &&
-                      known->read != read_cron_job && known->read != read_volcano_cron_job &&
-                      known->read != read_volcano_template && known->read != read_volcano_flow &&
                       known->read != read_aml_job && known->read != read_undescribed_version);
 }
 
@@ -89,7 +95,7 @@ namespace detail {
 /// Why objects of a kind in `manifests::skipped` were left out.
 enum class skip_reason : std::uint8_t {
     describes_no_pods, ///< such as Service
-    makes_none_now,    ///< a workload that makes no pods now: a CronJob, or a Job that is over
+    makes_none_now,    ///< a CronJob, or a job that is over or whose pods the input lacks
     not_understood,
 };
 
@@ -97,7 +103,7 @@ enum class skip_reason : std::uint8_t {
 [[nodiscard]] inline skip_reason reason_to_skip(std::string_view title) {
     const std::string_view version = title.substr(0, title.find(' '));
     const std::string_view kind = title.substr(std::min(title.size(), version.size() + 1));
-    if (detail::makes_gangs(version, kind))
+    if (detail::has_pods_now(version, kind) || detail::makes_jobs_later(version, kind))
         return skip_reason::makes_none_now;
     return detail::describes_no_pods(version, kind) ? skip_reason::describes_no_pods
                                                     : skip_reason::not_understood;

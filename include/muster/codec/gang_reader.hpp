@@ -80,7 +80,8 @@ struct standing_gangs {
     std::map<std::string, std::size_t> understood;
     /// Groups of which a part could not be read, and which part. They are in no gang above.
     std::map<object_key, std::string> unread_groups;
-    /// The topologies that Grove makes for KAI, unless they are there.
+    /// The topologies of all ClusterTopologyBindings: Grove makes a KAI Topology of the same name
+    /// for each.
     std::vector<translate::grove_topology> topologies;
     /// The newest time that the objects name from which they were read.
     std::optional<timestamp> newest;
@@ -215,7 +216,8 @@ private:
         return !is_job || !(origins_.has_pods(manifest, kind) || wants_no_pods(manifest));
     }
 
-    /// Gives a pod whose name is generated the name by which the cluster's objects have it.
+    /// Sets the name of a pod that has only `generateName` to the name that the cluster's pod at
+    /// the same place got.
     void take_generated_name(boost::json::object& pod, const object_place& where) {
         const auto& pods = options_->cluster->pods;
         if (generated_.empty())
@@ -428,7 +430,8 @@ private:
     std::map<std::string, std::size_t> understood_;
     std::map<object_key, std::string> unread_groups_;
     std::set<std::tuple<std::string, std::string, std::string, std::string>> names_;
-    /// The pods of the cluster by their places in the input, once one without a name was read.
+    /// Positions among the cluster's pods, by place in the input. Filled when the first pod without
+    /// a name is read.
     std::map<std::pair<const document*, std::vector<std::size_t>>, std::size_t> generated_;
     gangs made_;
 };

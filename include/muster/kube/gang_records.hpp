@@ -30,14 +30,15 @@ struct group_record {
     std::optional<codec::document> document; ///< of all others
     boost::json::value status;               ///< as it was written
     std::int64_t generation = 0;
-    /// What the view was told last has this mark (`mark_of`).
+    /// The mark (`mark_of`) of the version that was published last.
     std::string told;
     bool is_broken = false;
 };
 
 namespace detail {
 
-/// A job that can be paused is, by its controller; daemons get any age.
+/// Returns true if the pod's owner enforces `maxDuration` itself (a T9k job pauses), or if the
+/// limit does not apply (DaemonSet).
 [[nodiscard]] inline bool ends_by_owner(const boost::json::object& pod) {
     const boost::json::object* const metadata = object_in(pod, "metadata");
     const boost::json::value* const owners =
@@ -62,19 +63,19 @@ struct pod_record {
     codec::pod_object object;
     /// Its marks, where they are those of other APIs than T9k's.
     std::optional<codec::document> marks;
-    /// As it was read: finding its gang takes the marks of that off.
+    /// `object.unsupported` as read: finding the gang removes entries from it.
     std::vector<std::string> unsupported;
     codec::group_key told_in;
     vertex_index told_role{0};
     bool ours = false;
     bool own_gate = false;
-    /// Its queue's maxDuration is its owner's affair, which is paused, or no matter.
+    /// The scheduler must not enforce the queue's maxDuration; see `ends_by_owner`.
     bool is_ended_by_owner = false;
     std::string version;
-    /// Of one that waits: what its condition says.
+    /// If the pod waits: the content of its condition.
     pod_waiting says;
 
-    /// It is its scheduler's turn.
+    /// Returns true if the pod waits for this scheduler: pending, not gated, without a node.
     [[nodiscard]] bool waits() const noexcept {
         return ours && !own_gate && object.phase == pod_phase::pending && object.node.empty() &&
                !object.metadata.terminating;

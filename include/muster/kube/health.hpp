@@ -90,7 +90,7 @@ struct page_request {
     int connection = -1;    ///< file descriptor, for `page_answer::elsewhere`
 };
 
-/// What a status page answers.
+/// A reply of the status page.
 struct page_answer {
     int status = 200;
     std::string body{};
@@ -115,8 +115,8 @@ namespace detail {
 
 } // namespace detail
 
-/// Sends the answer to a request of a status page whose connection this process alone uses from now
-/// on. Blocks until all is sent, or the client has taken nothing for 5 s.
+/// Sends the answer over a connection of a status page that no other process uses. Makes the
+/// connection blocking. Returns when all is sent, or when no byte could be sent for 5 s.
 inline void send_answer(int connection, const page_answer& answer) {
     const int flags = fcntl(connection, F_GETFL);
     static_cast<void>(fcntl(connection, F_SETFL, flags & ~O_NONBLOCK));

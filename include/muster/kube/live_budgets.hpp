@@ -33,6 +33,7 @@ public:
     }
     void note_pods() { pods_changed_ = true; }
 
+    /// Appends copies of all budgets.
     void append_copies(std::vector<codec::disruption_budget_object>& to) const {
         for (const auto& [key, each] : all_)
             to.push_back(each);

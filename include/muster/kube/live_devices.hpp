@@ -104,6 +104,7 @@ public:
         return effects_;
     }
 
+    /// Appends copies of all device objects.
     void append_copies(codec::device_objects& to) const {
         for (const auto& [key, each] : claims_)
             to.claims.push_back(each);

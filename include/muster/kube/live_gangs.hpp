@@ -17,8 +17,8 @@
 #include <muster/codec/cluster.hpp>
 #include <muster/codec/membership.hpp>
 #include <muster/codec/pod_age.hpp>
+#include <muster/kube/component_batch.hpp>
 #include <muster/kube/dialect.hpp>
-#include <muster/kube/gang_loan.hpp>
 #include <muster/kube/gang_records.hpp>
 #include <muster/kube/group_latch.hpp>
 #include <muster/kube/live_links.hpp>
@@ -128,17 +128,17 @@ public:
     void append_copies(codec::manifests& to, live_scope& scope) {
         links_.touch_all();
         for (const live_links::component& each : links_.take()) {
-            const gang_loan loan(each, groups_, pods_, scope.lent);
+            const component_batch batch(each, groups_, pods_, scope.lent);
             for (codec::pod_object pod : scope.lent.pods) {
                 if (pod.node.empty())
                     scope.spread.add_to(pod.where, pod);
                 to.pods.push_back(std::move(pod));
             }
-            for (const pod_record* const other : loan.others())
+            for (const pod_record* const other : batch.others())
                 if (!other->object.node.empty() || !other->object.nominated_node.empty())
                     to.pods.push_back(other->object);
             std::set<object_key> broken;
-            for (const auto& [who, record] : loan.groups())
+            for (const auto& [who, record] : batch.groups())
                 if (record->is_broken)
                     broken.insert(record->who.key);
             for (codec::pod_group_object group : scope.lent.pod_groups) {
@@ -253,8 +253,8 @@ private:
     void tell_component(const telling& how, const live_links::component& of,
                         std::set<group_key>& lost) {
         codec::manifests& lent = how.scope->lent;
-        gang_loan loan(of, groups_, pods_, lent);
-        const gang_loan::group_list& groups = loan.groups();
+        component_batch batch(of, groups_, pods_, lent);
+        const component_batch::group_list& groups = batch.groups();
         codec::diagnostics ignored(0);
         std::vector<const codec::group_map::value_type*> group_of;
         codec::group_map found = codec::find_groups(lent, how.scope->lookup(), group_of, ignored);
@@ -266,8 +266,8 @@ private:
             lost.erase(name);
             told_at_[*of.names.begin()].insert(name);
         }
-        for (std::size_t at = 0; at < loan.pods().size(); ++at) {
-            pod_record& record = loan.take_back_next();
+        for (std::size_t at = 0; at < batch.pods().size(); ++at) {
+            pod_record& record = batch.return_next();
             const auto& [name, facts] = *group_of[at];
             const vertex_index role = facts.role_of(record.object);
             if (!of.whole && record.told_in == name && record.told_role == role &&
@@ -278,7 +278,7 @@ private:
         }
         for (auto& [who, record] : groups)
             record->told = mark_of(record->generation, record->who.version);
-        for (pod_record* const each : loan.others()) {
+        for (pod_record* const each : batch.others()) {
             const object_key& key = each->object.metadata.key;
             if (of.whole || dirty_pods_.contains(key))
                 tell_pod(how, *each, {key.name_space, key.name, codec::group_origin::single_pod},
@@ -287,7 +287,7 @@ private:
     }
 
     void tell_gang(const telling& how, const group_key& name, codec::group_facts& facts,
-                   const gang_loan::group_list& groups, std::set<group_key>& reshaped) {
+                   const component_batch::group_list& groups, std::set<group_key>& reshaped) {
         adapter::seen_gang<traits> seen;
         std::vector<live_object> objects;
         for (const auto& [who, record] : groups) {

@@ -205,8 +205,8 @@ public:
     [[nodiscard]] std::size_t pods() const noexcept { return gangs_.pods().size(); }
 
     /// Returns copies of all objects, as files of the cluster would hold them, to be planned with
-    /// changes. Pods that wait because device allocations are not written wait there, too. The next
-    /// tell() publishes all gangs again. O(objects).
+    /// changes. Pods whose ResourceClaims cannot be used are marked as unsupported, with the
+    /// reason. The next tell() publishes all gangs again. O(objects).
     [[nodiscard]] codec::manifests copies() {
         codec::manifests made;
         for (const auto& [name, node] : nodes_) {

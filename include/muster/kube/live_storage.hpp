@@ -195,7 +195,8 @@ public:
         return at == volumes_.end() ? nullptr : &at->second;
     }
 
-    /// Appends copies of all objects, and declares that they are all.
+    /// Appends copies of all objects, and marks the lists of claims, volumes and classes as
+    /// complete.
     void append_copies(codec::storage_objects& to, codec::device_objects& devices) const {
         for (const auto& [key, each] : claims_)
             to.claims.push_back(each.object);

@@ -109,8 +109,8 @@ public:
         sum loose{};
         detail::sequence<queue_total> queues;
     };
-    /// Returns the sums as of the last `look`. O(queues × width) after `forget` or
-    /// `note_nominated`, then O(1).
+    /// Returns the sums as of the first call after `forget` or `note_nominated`. Precondition:
+    /// `look` was called since. O(queues × width), then O(1).
     [[nodiscard]] const totals& totals_of(const cluster_state<Traits>& cluster) {
         if (has_totals_)
             return totals_;
@@ -142,8 +142,8 @@ public:
     [[nodiscard]] const candidate& operator[](std::size_t at) const noexcept { return all_[at]; }
 
     /// Sets the starting gang (`by()`), the gang that needs room. The functions below are about
-    /// this gang, with one rule at one time. O(depth); the first of them that needs all groups
-    /// prepares these in O(queues × depth), once for consecutive gangs of one queue.
+    /// this gang, with one rule at one time. O(depth). The first of these functions that reads all
+    /// groups takes O(queues × depth) more, once for consecutive gangs of one queue.
     void begin_for(gang_index starting) {
         by_ = gang_view_of(*cluster_, starting);
         has_ends_ = false;
@@ -367,12 +367,13 @@ private:
             ++shared;
         return shared;
     }
-    /// Of these, how many are above both.
+    /// Returns how many of these `shared` queues are above both queues.
     [[nodiscard]] std::int64_t in_common(std::size_t which, std::size_t shared) const {
         const bool is_above = shared == paths_from_[which + 1] - paths_from_[which];
         return static_cast<std::int64_t>(shared) - (is_above && shared > 0 ? 1 : 0);
     }
-    /// Prepares what the rule is asked about all groups, and how they meet `chain_`.
+    /// Resets `admitted_` for the starting gang, and computes for its queue what the rule is asked
+    /// about each group.
     void prepare_groups() {
         if (!has_ends_)
             admitted_.assign(groups_.size(), unknown);

@@ -52,10 +52,9 @@ public:
     static constexpr std::size_t width = Traits::width;
 
     /// Returns true if the gang starts. `into` then has the evicted pods and the placements, to be
-    /// committed with `commit_nominated`. Otherwise it has only `assume_released`, so that the next
-    /// call need not apply that again; before anything else happens to the state the caller rolls
-    /// it back. Takes its steps from `steps`. Precondition: `into` has nothing but perhaps
-    /// `assume_released`.
+    /// committed with `commit_nominated`. Otherwise `into` keeps only `assume_released`, for the
+    /// next call; the caller rolls it back before it changes the state. Subtracts the steps used
+    /// from `steps`. Precondition: `into` has nothing but perhaps `assume_released`.
     template<victim_rule Rule>
     [[nodiscard]] bool start(const cluster_state<Traits>& cluster, gang_index starting,
                              const Rule& rule, std::int64_t now, plan<width>& into,
@@ -213,7 +212,11 @@ private:
                            finder.room(cluster, shape, nodes, need));
             counted_.mind(quotas_);
         }
-        if (counts && !(quotas_.counts() && members.queue->non_preemptible)) {
+        // For a non-preemptible gang whose quotas are counted, the search was always made by
+        // placing: it makes the same choices in the same steps, and `tried` counts where it can.
+        const bool searches_by_count =
+            counts && !(quotas_.counts() && members.queue->non_preemptible);
+        if (searches_by_count) {
             found =
                 search_.run(cluster, starting, rule, now, among, reclaim_, counted_, steps, brief);
             if (found == outcome::impossible && within)

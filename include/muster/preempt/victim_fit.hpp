@@ -68,10 +68,10 @@ public:
         ++round_;
     }
 
-    /// Returns false if there is too little room, or the quotas leave too little, even once all
-    /// members of these gangs are gone, and sets `members` to their number. Members that are
-    /// leaving already count, although the plan may count their room as free. Precondition: no pod
-    /// is taken. O(members × width + gangs × depth × width).
+    /// Returns whether the gang could fit, by room and quotas, with all charged members of these
+    /// gangs gone. Sets `members` to their number, whatever the answer. Members that are leaving
+    /// already count, although the plan may count their room as free. Precondition: no pod is
+    /// taken. O(members × width + gangs × depth × width).
     [[nodiscard]] bool may_suffice(const victim_list<Traits>& gangs, std::int64_t& members) {
         members = 0;
         return suffices_without(gangs, [&](const auto& gang, const auto& use) {
@@ -98,8 +98,8 @@ public:
                     use(member);
         });
     }
-    /// From here on pods that are taken are not counted, because the gang does not fit whichever of
-    /// them are gone.
+    /// From here on `take` and `put_back` do nothing, and `fits` returns false. Precondition: the
+    /// gang does not fit even with all pods gone.
     void give_up() noexcept { hopeless_ = true; }
     /// Counts the room without all pods of these victims for `most_room`. Precondition: no pod is
     /// taken. O(pods × width).
@@ -348,7 +348,7 @@ public:
     [[nodiscard]] bool fits() {
         if (counted_) {
             const bool fits = counted_->fits();
-            // As after an attempt to place the gang.
+            // An attempt to place the gang would leave no negative number of steps.
             if (!fits)
                 *steps_ = std::max<std::int64_t>(*steps_, 0);
             return fits;

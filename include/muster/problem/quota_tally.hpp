@@ -63,8 +63,8 @@ public:
 
     void take(pod_index pod) { shift(pod, 1); }
     void put_back(pod_index pod) { shift(pod, -1); }
-    /// Takes pods of the queue that use this amount together. Precondition: the sum of their
-    /// requests did not overflow.
+    /// Takes pods of the queue whose requests sum to `amount`. Precondition: the sum did not
+    /// overflow.
     void take(std::optional<queue_index> queue, const resources<width>& amount) {
         shift(queue, amount, 1);
     }

@@ -23,6 +23,19 @@
 namespace muster {
 inline namespace v0_1 {
 namespace translate {
+/// Returns true if the tree requires the pods of a leaf to stand in one domain of this node label.
+/// O(depth).
+[[nodiscard]] inline bool keeps_together(const gang_tree& tree, vertex_index leaf,
+                                         std::string_view label) {
+    for (std::size_t at = leaf.value();; at = tree[at].parent) {
+        const auto& asked = tree[at].together;
+        if (asked && asked->required && asked->within.levels[*asked->required] == label)
+            return true;
+        if (at == 0)
+            return false;
+    }
+}
+
 namespace detail {
 
 /// Kueue's podsets are the pods of one template, or of several that share a group's name. What

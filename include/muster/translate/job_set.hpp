@@ -177,7 +177,7 @@ inline void lose_order(const job_set& set, const job_options& options, job_plan&
                  "dependsOn of " + std::string(job.name) +
                      ": its Jobs are made when others are ready or complete; here they start "
                      "together");
-    // Terms of its pods keep others away.
+    // If there are pods, their anti-affinity enforces this.
     if (!set.exclusive_topology.empty() && !options.pods)
         lose(plan, loss_kind::topology_required, set.object,
              std::string(job_set_exclusive) + ": a Job stands in one domain, but not alone there");
@@ -296,11 +296,16 @@ inline void mount_shared_claims(const job_set& set, pod_draft& pod) {
     }
 }
 
-/// What JobSet's webhooks and controller add to the pods of a Job that is to be alone in its
-/// domain. Its pods stand in one domain, so the term of the first pod is enough. (Newer versions of
-/// JobSet let Jobs of another priority into the domain.)
+/// Adds what JobSet's controller and webhooks do for Jobs that are alone in their domains: the
+/// label by which the pods of a Job know each other, and for an exclusive Job the terms. If the
+/// gang keeps the Job's pods in one domain (`together`), the term of the first pod is enough.
+/// (Newer versions of JobSet let Jobs of another priority into the domain.)
 inline void keep_exclusive(const job_set& set, const replicated_job& of, std::string_view job_name,
-                           std::int64_t index, pod_draft& pod) {
+                           std::int64_t index, bool together, pod_draft& pod) {
+    constexpr std::string_view key = "jobset.sigs.k8s.io/job-key";
+    const std::string own =
+        sha1_text(std::string(set.object.name_space) + '/' + std::string(job_name));
+    pod.label(key, own);
     const std::string_view domain = exclusive_domain(set, of);
     if (domain.empty())
         return;
@@ -316,12 +321,10 @@ inline void keep_exclusive(const job_set& set, const replicated_job& of, std::st
                                 {"effect", "NoSchedule"}});
         return;
     }
-    constexpr std::string_view key = "jobset.sigs.k8s.io/job-key";
-    const std::string own =
-        sha1_text(std::string(set.object.name_space) + '/' + std::string(job_name));
-    pod.label(key, own);
-    if (index == 0)
+    if (index == 0 || !together)
         pod.exclude_others(domain, key, own, true);
+    if (!together)
+        pod.join_own(domain, key, own, true);
 }
 
 /// The Jobs of the same group: how many there are, and how many before a replicated job.
@@ -362,7 +365,8 @@ inline void keep_exclusive(const job_set& set, const replicated_job& of, std::st
             return detail::job_pod_name(set.jobs[at].job, set.object.name_space,
                                         detail::child_job(set, set.jobs[at], replica), index);
         },
-        [&](pod_draft& pod, const planned_gang&, const pod_series& series, std::int64_t index) {
+        [&](pod_draft& pod, const planned_gang& gang, const pod_series& series,
+            std::int64_t index) {
             const auto [at, replica] = place_of(series);
             const replicated_job& job = set.jobs[at];
             detail::dress_job_pod(
@@ -387,7 +391,11 @@ inline void keep_exclusive(const job_set& set, const replicated_job& of, std::st
             if (!set.coordinator.empty())
                 both("coordinator", set.coordinator);
             detail::mount_shared_claims(set, pod);
-            detail::keep_exclusive(set, job, detail::child_job(set, job, replica), index, pod);
+            const bool together =
+                !series.loose &&
+                keeps_together(gang.gang.tree, series.leaf, detail::exclusive_domain(set, job));
+            detail::keep_exclusive(set, job, detail::child_job(set, job, replica), index, together,
+                                   pod);
             // A mark for the reader of groups, which knows the template; it is taken off there.
             if (const std::string_view from = group_template_of(job); series.loose && !from.empty())
                 pod.spec()["workloadRef"] = {

@@ -230,7 +230,7 @@ inline void add_level_gangs(const leader_worker_set& set, job_plan& plan) {
         lose(plan, loss_kind::startup_order, set.object,
              "startupPolicy LeaderReady: workers are made when their leader is ready, so a gang "
              "starts with the leader");
-    // Terms of the pods keep others away.
+    // If there are pods, their anti-affinity enforces this.
     for (const std::string_view label : {set.exclusive_topology, set.segment_exclusive_topology})
         if (!label.empty() && !options.pods)
             lose(plan, loss_kind::topology_required, set.object,
@@ -261,32 +261,35 @@ inline void add_level_gangs(const leader_worker_set& set, job_plan& plan) {
 
 namespace detail {
 
-/// What LeaderWorkerSet's webhook adds to the pods of groups, and of segments, that are to be alone
-/// in their domains. A group stands in one domain, so the term of its leader is enough.
+/// Adds what LeaderWorkerSet's webhook does for groups and segments that are alone in their
+/// domains: the labels by which their pods know each other, and for exclusive ones the terms. If
+/// the gang keeps the group in one domain (`together`), the term of its leader is enough.
 inline void keep_exclusive(const leader_worker_set& set, const std::string& leader,
-                           std::int64_t index, pod_draft& pod) {
-    if (!set.exclusive_topology.empty()) {
-        constexpr std::string_view key = "leaderworkerset.sigs.k8s.io/group-key";
-        const std::string own = sha1_text(std::string(set.object.name_space) + '/' + leader);
-        pod.label(key, own);
-        if (index == 0)
-            pod.exclude_others(set.exclusive_topology, key, own, false);
-    }
-    if (!set.segment_exclusive_topology.empty() && set.segment_size &&
-        !(set.leader_apart && index == 0)) {
-        constexpr std::string_view key = "leaderworkerset.sigs.k8s.io/subgroup-key";
-        const std::string own = sha1_text(
-            leader + '/' + std::to_string(segment_of(index, set.size, *set.segment_size)));
-        pod.label(key, own);
-        pod.exclude_others(set.segment_exclusive_topology, key, own, false);
-    }
+                           std::int64_t index, bool together, pod_draft& pod) {
+    constexpr std::string_view group_key = "leaderworkerset.sigs.k8s.io/group-key";
+    const std::string group = sha1_text(std::string(set.object.name_space) + '/' + leader);
+    pod.label(group_key, group);
+    if (!set.exclusive_topology.empty() && (index == 0 || !together))
+        pod.exclude_others(set.exclusive_topology, group_key, group, false);
+    if (!set.exclusive_topology.empty() && !together)
+        pod.join_own(set.exclusive_topology, group_key, group, false);
+    if (!set.segment_size || (set.leader_apart && index == 0))
+        return;
+    constexpr std::string_view segment_key = "leaderworkerset.sigs.k8s.io/subgroup-key";
+    const std::string segment =
+        sha1_text(leader + '/' + std::to_string(segment_of(index, set.size, *set.segment_size)));
+    pod.label(segment_key, segment);
+    if (set.segment_exclusive_topology.empty())
+        return;
+    pod.exclude_others(set.segment_exclusive_topology, segment_key, segment, false);
+    if (set.scheduling)
+        pod.join_own(set.segment_exclusive_topology, segment_key, segment, false);
 }
 
 } // namespace detail
 
 /// The pods of all groups: leaders `<set>-<i>`, workers `<set>-<i>-<index>`, as the controller
-/// labels and equips them. Labels that hash names (group-key, subgroup-key) are left out unless the
-/// groups are to be alone in their domains.
+/// labels and equips them.
 [[nodiscard]] inline job_gangs pods_of(const leader_worker_set& set, job_plan plan,
                                        const job_options& options = {}) {
     const auto leader_of = [&](std::int64_t group) {
@@ -299,7 +302,8 @@ inline void keep_exclusive(const leader_worker_set& set, const std::string& lead
             std::string name = leader_of(series.part);
             return index == 0 ? name : name + '-' + std::to_string(index);
         },
-        [&](pod_draft& pod, const planned_gang&, const pod_series& series, std::int64_t index) {
+        [&](pod_draft& pod, const planned_gang& gang, const pod_series& series,
+            std::int64_t index) {
             const std::string leader = leader_of(series.part);
             const std::string own = std::to_string(index);
             const std::string size = std::to_string(set.size);
@@ -317,7 +321,11 @@ inline void keep_exclusive(const leader_worker_set& set, const std::string& lead
                           std::to_string(segment_of(index, set.size, *set.segment_size)));
                 pod.annotate(prefix + "subgroup-size", std::to_string(*set.segment_size));
             }
-            detail::keep_exclusive(set, leader, index, pod);
+            // Levels may be gangs of their own: leaders and workers in two domains.
+            const bool together =
+                !set.scheduling && !series.loose &&
+                keeps_together(gang.gang.tree, vertex_index{0}, set.exclusive_topology);
+            detail::keep_exclusive(set, leader, index, together, pod);
             const std::string domain = set.own_subdomains ? leader : std::string(set.object.name);
             pod.spec()["hostname"] = index == 0 ? leader : leader + '-' + own;
             pod.spec()["subdomain"] = domain;

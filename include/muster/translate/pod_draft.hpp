@@ -128,26 +128,27 @@ public:
         list.get_array().emplace_back(std::move(variable));
     }
 
-    /// Adds a required anti-affinity: in the domains of this node label, no pods stand that have
-    /// the label with another value. Of the pod's namespace, or of `all_namespaces`.
+    /// Adds a required anti-affinity with the topology key `domain` to pods that have the label
+    /// `label` with a value other than `own`: in the pod's namespace or, if `all_namespaces`, in
+    /// all.
     void exclude_others(std::string_view domain, std::string_view label, std::string_view own,
                         bool all_namespaces) {
-        boost::json::object term{
-            {"labelSelector",
-             {{"matchExpressions",
-               boost::json::array{
-                   boost::json::object{{"key", label}, {"operator", "Exists"}},
-                   boost::json::object{{"key", label},
-                                       {"operator", "NotIn"},
-                                       {"values", boost::json::array{boost::json::value(own)}}}}}}},
-            {"topologyKey", domain}};
-        if (all_namespaces)
-            term["namespaceSelector"] = boost::json::object{};
-        boost::json::object& terms = child_at(child_at(spec(), "affinity"), "podAntiAffinity");
-        boost::json::value& list = terms["requiredDuringSchedulingIgnoredDuringExecution"];
-        if (!list.is_array())
-            list = boost::json::array{};
-        list.get_array().emplace_back(std::move(term));
+        add_term("podAntiAffinity", domain,
+                 {boost::json::object{{"key", label}, {"operator", "Exists"}},
+                  boost::json::object{{"key", label},
+                                      {"operator", "NotIn"},
+                                      {"values", boost::json::array{boost::json::value(own)}}}},
+                 all_namespaces);
+    }
+    /// Adds a required affinity with the topology key `domain` to pods that have the label `label`
+    /// with the value `own`, among the same pods.
+    void join_own(std::string_view domain, std::string_view label, std::string_view own,
+                  bool all_namespaces) {
+        add_term("podAffinity", domain,
+                 {boost::json::object{{"key", label},
+                                      {"operator", "In"},
+                                      {"values", boost::json::array{boost::json::value(own)}}}},
+                 all_namespaces);
     }
 
     /// Takes away what ties the pod to a gang or became a field of it, and who is to schedule it: a
@@ -193,6 +194,19 @@ public:
     }
 
 private:
+    void add_term(std::string_view kind, std::string_view domain, boost::json::array expressions,
+                  bool all_namespaces) {
+        boost::json::object term{{"labelSelector", {{"matchExpressions", std::move(expressions)}}},
+                                 {"topologyKey", domain}};
+        if (all_namespaces)
+            term["namespaceSelector"] = boost::json::object{};
+        boost::json::value& list = child_at(child_at(spec(), "affinity"),
+                                            kind)["requiredDuringSchedulingIgnoredDuringExecution"];
+        if (!list.is_array())
+            list = boost::json::array{};
+        list.get_array().emplace_back(std::move(term));
+    }
+
     static void move_to(boost::json::object& to, boost::json::object& from, std::string_view key) {
         if (const auto at = from.find(key); at != from.end()) {
             to.emplace(key, std::move(at->value()));

@@ -10,8 +10,8 @@ namespace muster {
 inline namespace v0_1 {
 namespace translate {
 
-/// Returns the SHA-1 of a text in 40 hexadecimal digits: what controllers label pods with where a
-/// name may be too long.
+/// Returns the SHA-1 of the text as 40 lowercase hexadecimal digits. Controllers use it as a label
+/// value for long names.
 [[nodiscard]] inline std::string sha1_text(std::string_view text) {
     boost::uuids::detail::sha1 hash;
     hash.process_bytes(text.data(), text.size());

@@ -87,6 +87,9 @@ TEST_CASE("objects that are left out describe no pods, make none now, or are not
     CHECK(reason_to_skip("flow.volcano.sh/v1alpha1 JobTemplate") == skip_reason::makes_none_now);
     CHECK(reason_to_skip("batch/v1 Job") == skip_reason::makes_none_now);
     CHECK(reason_to_skip("example.com/v1 Thing") == skip_reason::not_understood);
+    // Their pods are not known.
+    CHECK(reason_to_skip("apps/v1 DaemonSet") == skip_reason::not_understood);
+    CHECK(reason_to_skip("argoproj.io/v1alpha1 Workflow") == skip_reason::not_understood);
     CHECK(reason_to_skip("") == skip_reason::not_understood);
 }
 

@@ -66,8 +66,8 @@ std::string grove_set(const std::string& apart) {
            apart + "containers: [{name: c, image: x}]}}}]}}}\n";
 }
 
-std::string job_set(const std::string& metadata) {
-    return "---\n{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, metadata: {name: js" +
+std::string job_set(const std::string& metadata, const std::string& name = "js") {
+    return "---\n{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, metadata: {name: " + name +
            metadata +
            "}, spec: {replicatedJobs: [{name: w, replicas: 2, template: {spec: {parallelism: 2, "
            "completions: 2, template: {spec: {containers: [{name: c, image: x}]}}}}}]}}\n";
@@ -127,6 +127,26 @@ TEST_CASE("the Jobs of an exclusive JobSet are alone in their domains") {
     CHECK(plan(nodes("abc", "pool") + other + job_set(exclusive_jobs + "}")) == "b b c c ");
 }
 
+TEST_CASE("a Job that is alone in its domain is apart from Jobs that need not be alone") {
+    const std::string plain = job_set("", "other");
+    // Two domains for the exclusive Jobs, one for all others.
+    CHECK(plan(nodes("abc", "pool") + job_set(exclusive_jobs + "}") + plain).find("waits") ==
+          std::string::npos);
+    CHECK(plan(nodes("ab", "pool") + job_set(exclusive_jobs + "}") + plain).find("waits") !=
+          std::string::npos);
+}
+
+TEST_CASE("exclusive Jobs whose topology annotations say something else are alone with all pods") {
+    const std::string elsewhere = exclusive_jobs + "}, labels: {x: z}";
+    std::string set = job_set(elsewhere);
+    const std::string at = "template: {spec: {parallelism: 2";
+    set.replace(set.find(at), at.size(),
+                "template: {metadata: {annotations: {kai.scheduler/topology-preferred-placement: "
+                "kubernetes.io/hostname}}, spec: {parallelism: 2");
+    CHECK(plan(nodes("ab", "pool") + set) == "a a b b ");
+    CHECK(plan(nodes("a", "pool") + set) == "never ");
+}
+
 TEST_CASE("a JobSet that selects nodes by the names of its Jobs goes where they are labelled") {
     const std::string by_label =
         exclusive_jobs + ", alpha.jobset.sigs.k8s.io/node-selector: \"true\"}";
@@ -142,8 +162,7 @@ TEST_CASE("a JobSet that selects nodes by the names of its Jobs goes where they 
           "a a b b ");
 }
 
-TEST_CASE(
-    "the groups of an exclusive LeaderWorkerSet are alone in their domains, or its segments") {
+TEST_CASE("the groups, or segments, of an exclusive LeaderWorkerSet are alone in their domains") {
     const std::string whole = "leaderworkerset.sigs.k8s.io/exclusive-topology: pool";
     CHECK(plan(nodes("ab", "pool") + worker_set(whole)) == "a a b b ");
     CHECK(plan(nodes("a", "pool") + worker_set(whole)).find("waits") != std::string::npos);
@@ -177,7 +196,7 @@ TEST_CASE("claims that a workload creates in a class that binds at once hold no 
         "waits ");
 }
 
-TEST_CASE("KAI's Topology for a Grove set follows from the binding, and is nothing without it") {
+TEST_CASE("KAI's Topology for a Grove set follows from the binding, without which the set waits") {
     const std::string set =
         "---\n{apiVersion: grove.io/v1alpha1, kind: PodCliqueSet, metadata: {name: s}, spec: "
         "{replicas: 1, template: {topologyConstraint: {topologyName: t, pack: {required: rack}}, "

@@ -91,7 +91,7 @@ std::size_t known_gangs(const Rule& chosen) {
 
 } // namespace
 
-TEST_CASE("a gang that is known to have no victims has none") {
+TEST_CASE("only gangs for which the rule admits no candidate are known to have no victims") {
     CHECK(known_gangs(priority_preemption{true}) > 1000);
     CHECK(known_gangs(priority_preemption{false}) > 1000);
     CHECK(known_gangs(t9k_preemption{}) > 1000);

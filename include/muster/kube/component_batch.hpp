@@ -20,15 +20,15 @@ namespace muster {
 inline namespace v0_1 {
 namespace kube {
 
-/// The pods and groups of one component, lent to codec's readers: they are moved to the manifests,
-/// in which the gangs that they define are declared. The destructor moves them back.
-class gang_loan {
+/// Moves the pods and groups of one component to manifests, for codec's readers, and declares there
+/// the gangs that they define. The destructor moves them back.
+class component_batch {
 public:
     using group_list = std::vector<std::pair<live_object, group_record*>>;
 
-    /// Replaces the pods, groups and gangs of `lent`. The arguments must outlive the loan.
-    gang_loan(const live_links::component& of, std::map<live_object, group_record>& groups,
-              std::map<codec::object_key, pod_record>& pods, codec::manifests& lent)
+    /// Replaces the pods, groups and gangs of `lent`. The arguments must outlive the object.
+    component_batch(const live_links::component& of, std::map<live_object, group_record>& groups,
+                    std::map<codec::object_key, pod_record>& pods, codec::manifests& lent)
         : lent_(&lent) {
         lent.pods.clear();
         lent.pod_groups.clear();
@@ -64,23 +64,23 @@ public:
                                     " gangs (expected at most so many)";
             }
     }
-    gang_loan(const gang_loan&) = delete;
-    gang_loan& operator=(const gang_loan&) = delete;
-    ~gang_loan() {
+    component_batch(const component_batch&) = delete;
+    component_batch& operator=(const component_batch&) = delete;
+    ~component_batch() {
         while (returned_ < pods_.size())
-            static_cast<void>(take_back_next());
+            static_cast<void>(return_next());
         for (std::size_t at = 0; at < lent_groups_.size(); ++at)
             lent_groups_[at]->object = std::move(lent_->pod_groups[at]);
     }
 
-    /// The pods that are the scheduler's to place, in the order of the lent pods.
+    /// The pods that this scheduler places, in the order of the moved pods.
     [[nodiscard]] const std::vector<pod_record*>& pods() const noexcept { return pods_; }
-    /// The pods of other schedulers, which are not lent.
+    /// The pods of other schedulers, which are not moved.
     [[nodiscard]] const std::vector<pod_record*>& others() const noexcept { return others_; }
     [[nodiscard]] const group_list& groups() const noexcept { return groups_; }
 
-    /// Moves back the first pod that is still lent, and returns its record.
-    [[nodiscard]] pod_record& take_back_next() {
+    /// Moves back the first pod that was not moved back yet, and returns its record.
+    [[nodiscard]] pod_record& return_next() {
         pod_record& record = *pods_[returned_];
         record.object = std::move(lent_->pods[returned_]);
         ++returned_;
@@ -133,7 +133,7 @@ private:
             lent_->gangs.clear();
             lent_->gangs.push_back(std::move(all));
         }
-        // Its object is there, but cannot be read.
+        // The gang of a group object that exists but cannot be read is malformed, not missing.
         for (codec::declared_gang& gang : lent_->gangs)
             for (const auto& [who, record] : groups_)
                 if (record->is_broken && gang.fault == gang_fault::missing &&
