@@ -212,8 +212,8 @@ private:
                            finder.room(cluster, shape, nodes, need));
             counted_.mind(quotas_);
         }
-        // For a non-preemptible gang whose quotas are counted, the search was always made by
-        // placing: it makes the same choices in the same steps, and `tried` counts where it can.
+        // A non-preemptible gang whose quotas are counted is searched for by placing it. `tried`
+        // makes the same choices in the same steps, and counts instead where it can.
         const bool searches_by_count =
             counts && !(quotas_.counts() && members.queue->non_preemptible);
         if (searches_by_count) {
