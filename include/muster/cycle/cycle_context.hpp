@@ -115,6 +115,8 @@ struct cycle_context {
     eviction_candidates<Traits> candidates;
     eviction_memory<Traits> refusals;
     victimless_gangs victimless;
+    /// The rule of `victimless`.
+    std::optional<any_victim_rule> victimless_for;
     preemptor<Traits> preempting;
     consolidator<Traits> moving;
     hold_scratch holds;

@@ -52,8 +52,11 @@ public:
                                      context_->pending.take_placeable_changed());
         if (!same || result_->counters.pods_placed > 0 || !spare_work)
             context_->candidates.forget();
-        if (how_->victims.is_timeless())
-            context_->victimless.begin(how_->victims, cluster_->queue_epoch());
+        if (how_->victims.is_timeless()) {
+            auto& rule = context_->victimless_for;
+            context_->victimless.begin(rule && *rule == how_->victims, cluster_->queue_epoch());
+            rule = how_->victims;
+        }
         spare_work_ = spare_work && cluster_->reservations().empty();
         std::int64_t left = limit_.per_cycle;
         bool rest = true;

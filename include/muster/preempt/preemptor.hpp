@@ -71,7 +71,7 @@ public:
         // used for it.
         const bool by_sums = asked.brief && !Rule::none && ignores_time(rule);
         const bool victimless =
-            by_sums && asked.victimless && asked.victimless->contains(starting, among, now);
+            by_sums && asked.victimless && asked.victimless->contains(starting, among, rule, now);
         if (by_sums && asked.amount && !victimless) {
             const bool may = among.may_suffice(rule, now, *asked.amount);
             if (asked.victimless && !among.any_admitted(rule, now))

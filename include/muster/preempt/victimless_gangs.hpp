@@ -6,7 +6,6 @@
 
 #include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
-#include <muster/policy/any_victim_rule.hpp>
 #include <muster/policy/victim_rule_concept.hpp>
 #include <muster/preempt/candidates.hpp>
 
@@ -19,29 +18,28 @@ namespace detail {
 /// the other queues are checked again.
 class victimless_gangs {
 public:
-    /// Starts a phase with this rule. Forgets all gangs unless the rule and all queues are those of
+    /// Starts a phase with one rule. Forgets all gangs unless the rule and all queues are those of
     /// the last phase. Precondition: the rule ignores time.
-    void begin(const any_victim_rule& rule, std::uint64_t queue_epoch) {
-        if (rule_ && queue_epoch == queue_epoch_ && *rule_ == rule)
+    void begin(bool has_same_rule, std::uint64_t queue_epoch) {
+        if (has_same_rule && queue_epoch == queue_epoch_)
             return;
-        rule_ = rule;
         queue_epoch_ = queue_epoch;
         gangs_.clear();
     }
 
-    /// Returns true if the rule is known to admit no candidate for the gang, for which
+    /// Returns true if the phase's rule is known to admit no candidate for the gang, for which
     /// `among.begin_for` was called. O(groups), and one call of the rule for each group that
     /// appeared or whose lowest priority fell since the gang was last looked up or added.
-    template<class Traits>
+    template<class Traits, victim_rule Rule>
     [[nodiscard]] bool contains(gang_index which, const eviction_candidates<Traits>& among,
-                                std::int64_t now) {
+                                const Rule& rule, std::int64_t now) {
         if (which.value() >= gangs_.size())
             return false;
         entry& known = gangs_[which.value()];
         if (known.reading == 0 || !known.is_of(among.by()))
             return false;
         if (known.reading != among.readings()) {
-            if (among.any_admitted_after(known.reading, *rule_, now)) {
+            if (among.any_admitted_after(known.reading, rule, now)) {
                 known.reading = 0;
                 return false;
             }
@@ -49,7 +47,7 @@ public:
         }
         return true;
     }
-    /// Adds the gang, for which `among.any_admitted` returned false with the rule of `begin`.
+    /// Adds the gang, for which `among.any_admitted` returned false with the phase's rule.
     template<class Traits>
     void add(gang_index which, const eviction_candidates<Traits>& among) {
         if (which.value() >= gangs_.size())
@@ -75,7 +73,6 @@ private:
         }
     };
 
-    std::optional<any_victim_rule> rule_;
     std::uint64_t queue_epoch_ = 0;
     sequence<entry> gangs_;
 };

@@ -71,11 +71,11 @@ std::size_t known_gangs(const Rule& chosen) {
             change_something(known, draw);
             among.forget();
             among.look(known);
-            victimless.begin(rule, known.queue_epoch());
+            victimless.begin(step > 0, known.queue_epoch());
             for (const gang_index which : known.gang_order()) {
                 among.begin_for(which);
                 const bool any = any_victim(known, which, rule);
-                if (victimless.contains(which, among, 0)) {
+                if (victimless.contains(which, among, rule, 0)) {
                     ++hits;
                     CHECK(!any);
                     CHECK(!among.any_admitted(rule, 0));
@@ -105,15 +105,16 @@ TEST_CASE("another rule forgets which gangs have no victims") {
     eviction_candidates<core> among;
     among.look(known);
     detail::victimless_gangs victimless;
-    victimless.begin(priority_preemption{true}, known.queue_epoch());
+    const priority_preemption rule{true};
+    victimless.begin(false, known.queue_epoch());
     among.begin_for(gang_at(known, "b"));
-    CHECK(!victimless.contains(gang_at(known, "b"), among, 0));
+    CHECK(!victimless.contains(gang_at(known, "b"), among, rule, 0));
     victimless.add(gang_at(known, "b"), among);
-    CHECK(victimless.contains(gang_at(known, "b"), among, 0));
-    victimless.begin(priority_preemption{true}, known.queue_epoch());
-    CHECK(victimless.contains(gang_at(known, "b"), among, 0));
-    victimless.begin(priority_preemption{false}, known.queue_epoch());
-    CHECK(!victimless.contains(gang_at(known, "b"), among, 0));
+    CHECK(victimless.contains(gang_at(known, "b"), among, rule, 0));
+    victimless.begin(true, known.queue_epoch());
+    CHECK(victimless.contains(gang_at(known, "b"), among, rule, 0));
+    victimless.begin(false, known.queue_epoch());
+    CHECK(!victimless.contains(gang_at(known, "b"), among, rule, 0));
 }
 
 } // namespace preempt_victimless_gangs_test
