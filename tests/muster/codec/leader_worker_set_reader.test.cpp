@@ -94,12 +94,12 @@ TEST_CASE("exclusive topologies put groups and segments into one domain each") {
     REQUIRE(tree[1].together);
     CHECK(tree[1].together->within.levels.at(0) == "rack");
     CHECK(made.losses.empty());
-    const std::string leader = boost::json::serialize(made.gangs[0].pods.at(0).document);
-    CHECK(leader.find("\"topologyKey\":\"block\"") != std::string::npos);
-    CHECK(leader.find("\"topologyKey\":\"rack\"") != std::string::npos);
-    const std::string worker = boost::json::serialize(made.gangs[0].pods.at(1).document);
-    CHECK(worker.find("\"topologyKey\":\"block\"") == std::string::npos);
-    CHECK(worker.find("\"topologyKey\":\"rack\"") != std::string::npos);
+    const std::string first = boost::json::serialize(made.gangs[0].pods.at(0).document);
+    CHECK(first.find("\"topologyKey\":\"block\"") != std::string::npos);
+    CHECK(first.find("\"topologyKey\":\"rack\"") != std::string::npos);
+    const std::string second = boost::json::serialize(made.gangs[0].pods.at(1).document);
+    CHECK(second.find("\"topologyKey\":\"block\"") == std::string::npos);
+    CHECK(second.find("\"topologyKey\":\"rack\"") != std::string::npos);
 }
 
 TEST_CASE("a placement policy puts each group into one domain, alone there or not") {
