@@ -130,6 +130,11 @@ same contradictions.stderr "$work/err"
 golden unknown_field.table 0 plan -f unknown_field.yaml
 same unknown_field.stderr "$work/err"
 complains unknown_field_strict.stderr 2 plan -f unknown_field.yaml --strict
+# Objects that describe no pods are no reason to refuse an input; workloads that make none now are one.
+run 0 plan --strict -f - <<<'{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}}'
+[[ ! -s $work/err ]] || fail "a ConfigMap with --strict says: $(cat "$work/err")"
+run 2 plan --strict -f - <<<'{"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "c"}, "spec": {}}'
+says "skipped 1 workload that makes no pods now, or whose pods are not in the input: 1 batch/v1 CronJob"
 # An unknown field of a job's template gives one warning, at the field, and the pods wait.
 golden unknown_job_field.table 3 plan -f unknown_job_field.yaml
 same unknown_job_field.stderr "$work/err"

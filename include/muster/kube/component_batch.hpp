@@ -34,14 +34,14 @@ public:
         lent.pod_groups.clear();
         lent.gangs.clear();
         bool foreign = false;
-        for (const live_object& who : of.members) {
-            if (!who.is_pod()) {
-                group_record& record = groups.at(who);
-                groups_.emplace_back(who, &record);
+        for (const live_object& object : of.members) {
+            if (!object.is_pod()) {
+                group_record& record = groups.at(object);
+                groups_.emplace_back(object, &record);
                 foreign |= record.document.has_value();
                 continue;
             }
-            pod_record& record = pods.at(who.key);
+            pod_record& record = pods.at(object.key);
             (record.ours ? pods_ : others_).push_back(&record);
             foreign |= record.ours && record.marks.has_value();
         }
@@ -49,7 +49,7 @@ public:
             each->object.unsupported = each->unsupported;
             lent.pods.push_back(std::move(each->object));
         }
-        for (const auto& [who, record] : groups_)
+        for (const auto& [object, record] : groups_)
             if (!record->document) {
                 lent_groups_.push_back(record);
                 lent.pod_groups.push_back(std::move(record->object));
@@ -98,7 +98,7 @@ private:
             homes.push_back(&from);
         };
         const group_record* first = nullptr;
-        for (const auto& [who, record] : groups_)
+        for (const auto& [object, record] : groups_)
             if (record->document) {
                 first = first ? first : record;
                 if (!record->is_broken)
@@ -135,7 +135,7 @@ private:
         }
         // The gang of a group object that exists but cannot be read is malformed, not missing.
         for (codec::declared_gang& gang : lent_->gangs)
-            for (const auto& [who, record] : groups_)
+            for (const auto& [object, record] : groups_)
                 if (record->is_broken && gang.fault == gang_fault::missing &&
                     record->who.key == gang.metadata.key) {
                     gang.fault = gang_fault::malformed;

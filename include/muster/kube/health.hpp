@@ -175,9 +175,8 @@ public:
     [[nodiscard]] bool busy() const noexcept { return !guests_.empty(); }
 
     /// Accepts connections and answers them by `answer(const page_request&) -> page_answer`. Never
-    /// blocks. If all connection slots are in use, a new
-    /// connection replaces the oldest one that has not sent a whole request, so idle connections
-    /// cannot block a liveness probe.
+    /// blocks. If all connection slots are in use, a new connection replaces the oldest one that
+    /// has not sent a whole request, so idle connections cannot block a liveness probe.
     template<class Answer>
     void poll(std::int64_t now, Answer&& answer) {
         serve(now, answer);

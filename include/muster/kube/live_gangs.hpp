@@ -138,7 +138,7 @@ public:
                 if (!other->object.node.empty() || !other->object.nominated_node.empty())
                     to.pods.push_back(other->object);
             std::set<object_key> broken;
-            for (const auto& [who, record] : batch.groups())
+            for (const auto& [object, record] : batch.groups())
                 if (record->is_broken)
                     broken.insert(record->who.key);
             for (codec::pod_group_object group : scope.lent.pod_groups) {
