@@ -1,7 +1,7 @@
 # The target muster::core: the core's definitions, compiled once for all programs that link it, with
 # the flags of the project that links it. It is built only if a target links it. This file is used by
 # this tree and by the installed package.
-set(MUSTER_CORE_KINDS 4 16 32 CACHE STRING
+set(MUSTER_CORE_KINDS 4 32 CACHE STRING
     "Numbers of resource kinds for which muster::core is compiled: the widths of your states")
 mark_as_advanced(MUSTER_CORE_KINDS)
 

@@ -758,12 +758,8 @@ private:
 } // namespace
 
 report make_report(const manifests& objects, const request& asked, diagnostics& out) {
-    report made;
-    with_cluster(objects, cluster_options_of(asked), out, [&](auto& known) {
-        if (out.ok())
-            made = reporter(known, asked).run();
-    });
-    return made;
+    auto known = make_cluster(objects, cluster_options_of(asked), out);
+    return known && out.ok() ? reporter(*known, asked).run() : report{};
 }
 
 } // namespace cli

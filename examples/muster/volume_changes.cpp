@@ -48,21 +48,18 @@ public:
         std::vector<std::string> remarks;
         if (!apply_edits(edits, *asked_, changed, remarks).empty())
             return false;
-        bool started = false;
         diagnostics ignored;
-        with_cluster(changed, cluster_options_of(*asked_), ignored, [&](auto& known) {
-            if (!ignored.ok())
-                return;
-            const auto which = known.state.find_gang(*group_);
-            if (!which)
-                return;
-            using traits = typename std::remove_cvref_t<decltype(known.state)>::traits;
-            static_cast<void>(muster::cycle(known.state, known.now,
-                                            policy_of<traits>(*asked_, known.kinds),
-                                            budget_of(*asked_)));
-            started = known.state[which->index].last.kind == muster::answer::admitted;
-        });
-        return started;
+        auto known = make_cluster(changed, cluster_options_of(*asked_), ignored);
+        if (!known || !ignored.ok())
+            return false;
+        const auto which = known->state.find_gang(*group_);
+        if (!which)
+            return false;
+        using traits = typename std::remove_cvref_t<decltype(known->state)>::traits;
+        static_cast<void>(muster::cycle(known->state, known->now,
+                                        policy_of<traits>(*asked_, known->kinds),
+                                        budget_of(*asked_)));
+        return known->state[which->index].last.kind == muster::answer::admitted;
     }
     [[nodiscard]] bool complete() const noexcept { return complete_; }
     [[nodiscard]] std::int64_t made() const noexcept { return made_; }

@@ -33,9 +33,6 @@ namespace muster {
 inline namespace v0_1 {
 namespace codec {
 
-/// As many kinds of resources as clusters have that are not out of the ordinary.
-inline constexpr std::size_t usual_kinds = 16;
-
 /// Keys as Kubernetes has them.
 template<std::size_t Width>
 struct kubernetes_traits {
@@ -434,8 +431,8 @@ make_cluster(const manifests& objects, const std::set<std::string_view>& kinds, 
 
 } // namespace detail
 
-/// Makes the state of a cluster from its objects. The order of the objects decides nothing. Width
-/// must be at least the number of kinds that they name.
+/// Makes the state of a cluster from its objects. The order of the objects decides nothing.
+/// Precondition: they name at most Width kinds.
 template<std::size_t Width>
 [[nodiscard]] cluster<Width> make_cluster(const manifests& objects, const cluster_options& options,
                                           diagnostics& out) {
@@ -444,28 +441,22 @@ template<std::size_t Width>
     return detail::make_cluster<Width>(objects, kinds, std::move(volumes), options, out);
 }
 
-/// Makes the cluster as wide as its kinds ask for and calls `use(cluster<Width>&)`; more than
-/// `max_kinds` kinds are an error. Kinds that are `foreseen` get a column too, for pods to come.
-/// There are two widths only, as what uses them takes long to compile.
-template<class Use>
-void with_cluster(const manifests& objects, const cluster_options& options, diagnostics& out,
-                  const Use& use, const manifests* foreseen = nullptr) {
+/// Makes the state of a cluster from its objects. Kinds that are `foreseen` get a column too, for
+/// pods to come. Adds an error and returns nullopt if there are more than `max_kinds` kinds.
+[[nodiscard]] inline std::optional<cluster<max_kinds>>
+make_cluster(const manifests& objects, const cluster_options& options, diagnostics& out,
+             const manifests* foreseen = nullptr) {
     volume_plan volumes = plan_volumes(objects, out, foreseen);
     std::set<std::string_view> kinds = detail::kinds_of(objects, volumes);
     if (foreseen != nullptr)
         kinds.merge(detail::kinds_of(*foreseen));
-    const auto run = [&]<std::size_t Width>(std::integral_constant<std::size_t, Width>) {
-        auto made = detail::make_cluster<Width>(objects, kinds, volumes, options, out);
-        use(made);
-    };
-    if (kinds.size() <= usual_kinds)
-        run(std::integral_constant<std::size_t, usual_kinds>{});
-    else if (kinds.size() <= max_kinds)
-        run(std::integral_constant<std::size_t, max_kinds>{});
-    else
+    if (kinds.size() > max_kinds) {
         out.error({"(input)", 0, 0}, "the cluster names " + std::to_string(kinds.size()) +
                                          " resource kinds (expected at most " +
                                          std::to_string(max_kinds) + ")");
+        return std::nullopt;
+    }
+    return detail::make_cluster<max_kinds>(objects, kinds, std::move(volumes), options, out);
 }
 
 } // namespace codec

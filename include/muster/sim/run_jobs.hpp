@@ -169,21 +169,18 @@ run_jobs(const codec::manifests& objects, std::vector<job_input> inputs,
     detail::check_script(script, objects, jobs, sets, out);
     where.now = options.now ? options.now : std::max(objects.newest, first);
     std::optional<run_record> record;
-    if (out.ok())
-        codec::with_cluster(
-            objects, where, out,
-            [&](auto& known) {
-                const auto run_by = [&](const auto& policy) {
-                    record = detail::job_run(known, jobs, sets, script, policy, options, out).run();
-                };
-                if (!out.ok())
-                    return;
-                if constexpr (std::invocable<const Policy&, const kind_table&>)
-                    run_by(how(known.kinds));
-                else
-                    run_by(how);
-            },
-            &foreseen);
+    if (!out.ok())
+        return record;
+    auto known = codec::make_cluster(objects, where, out, &foreseen);
+    if (!known || !out.ok())
+        return record;
+    const auto run_by = [&](const auto& policy) {
+        record = detail::job_run(*known, jobs, sets, script, policy, options, out).run();
+    };
+    if constexpr (std::invocable<const Policy&, const kind_table&>)
+        run_by(how(known->kinds));
+    else
+        run_by(how);
     return record;
 }
 

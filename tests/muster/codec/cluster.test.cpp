@@ -32,7 +32,7 @@ struct outcome {
     std::string order;
     std::map<std::string, reason_code> reasons;
     std::string findings;
-    std::size_t width = 0;
+    std::size_t kinds = 0;
     timestamp now = 0;
 
     /// Names of the nodes, a pod after the other.
@@ -63,9 +63,10 @@ outcome decide(const std::vector<std::string>& texts, const cluster_options& opt
         for (document& each : read_documents("f", text, out))
             documents.push_back(std::move(each));
     const manifests objects = read_manifests(documents, {}, out);
-    with_cluster(objects, options, out, [&](auto& cluster) {
+    if (auto made_cluster = make_cluster(objects, options, out)) {
+        auto& cluster = *made_cluster;
         auto& state = cluster.state;
-        made.width = state.width;
+        made.kinds = cluster.kinds.size();
         made.now = cluster.now;
         const auto result = muster::cycle(state, cluster.now);
         for (const muster::decision& each : result.decisions) {
@@ -84,7 +85,7 @@ outcome decide(const std::vector<std::string>& texts, const cluster_options& opt
                 made.reasons[name] = why.front().code;
             }
         }
-    });
+    }
     for (const diagnostic& finding : out.findings())
         made.findings += to_text(finding) + '\n';
     return made;
@@ -582,12 +583,12 @@ TEST_CASE("a cluster is as wide as its kinds ask for, up to 32") {
         CAPTURE(kinds);
         const auto made = with(kinds);
         CHECK(made.findings.empty());
-        CHECK(made.width == (kinds <= 16 ? 16 : 32));
+        CHECK(made.kinds == kinds);
         CHECK(made.placed() == "default/a=n1 ");
     }
     const auto wide = with(33);
     CHECK(wide.findings == "(input): the cluster names 33 resource kinds (expected at most 32)\n");
-    CHECK(wide.width == 0);
+    CHECK(wide.kinds == 0);
 }
 
 TEST_CASE("kinds that only a queue or a pod names count too") {
@@ -595,7 +596,7 @@ TEST_CASE("kinds that only a queue or a pod names count too") {
     const auto made =
         decide(queue("q", "quota: {requests: {a: 1, b: 1, c: 1, d: 1, e: 1, f: 1, g: 1, h: 1}}") +
                pod("p", "", "i: 1, j: 1, k: 1, l: 1, m: 1, n: 1, o: 1") + node("n1", "cpu: 1"));
-    CHECK(made.width == 32);
+    CHECK(made.kinds == 17);
 }
 
 TEST_CASE("now is the newest time of the input, unless it is given") {

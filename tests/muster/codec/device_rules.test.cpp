@@ -38,7 +38,7 @@ outcome decide(const std::string& text) {
     for (const diagnostic& each : out.findings())
         FAIL_CHECK(to_text(each));
     REQUIRE(out.ok());
-    auto cluster = make_cluster<usual_kinds>(objects, {}, out);
+    auto cluster = make_cluster<muster::max_kinds>(objects, {}, out);
     for (const diagnostic& each : out.findings())
         made.warned += each.message + "; ";
     for (const auto& each : muster::cycle(cluster.state, cluster.now).decisions)

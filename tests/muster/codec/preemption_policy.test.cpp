@@ -20,11 +20,12 @@ bool may_preempt(const std::string& text, diagnostics& out) {
     const auto documents = read_documents("f", text, out);
     const manifests objects = read_manifests(documents, {}, out);
     bool may = false;
-    with_cluster(objects, {}, out, [&](const auto& cluster) {
+    if (auto made_cluster = make_cluster(objects, {}, out)) {
+        auto& cluster = *made_cluster;
         for (const auto& [key, gang] : cluster.state.gang_keys())
             if (key.name == "p")
                 may = cluster.state[gang].spec.may_preempt;
-    });
+    }
     return may;
 }
 

@@ -55,10 +55,11 @@ TEST_CASE("quantities beyond int64 saturate at every version: such a request fit
         options.rules.kubernetes.minor = minor;
         const manifests objects = read_manifests(documents, options, out);
         std::string made;
-        with_cluster(objects, {}, out, [&](auto& cluster) {
+        if (auto made_cluster = make_cluster(objects, {}, out)) {
+            auto& cluster = *made_cluster;
             for (const muster::decision& each : muster::cycle(cluster.state, cluster.now).decisions)
                 made += each.outcome.kind == muster::answer::admitted ? "admitted" : "never";
-        });
+        }
         for (const diagnostic& each : out.findings())
             made += "; " + each.message;
         return made;

@@ -36,7 +36,7 @@ outcome decide(const std::string& text) {
     for (const pod_object& pod : objects.pods)
         for (const std::string& each : pod.unsupported)
             made.unsupported += each + ' ';
-    auto cluster = make_cluster<usual_kinds>(objects, {}, out);
+    auto cluster = make_cluster<muster::max_kinds>(objects, {}, out);
     static_cast<void>(muster::cycle(cluster.state, cluster.now));
     for (const auto& [key, pod] : cluster.state.pod_keys())
         if (cluster.state[pod].node)

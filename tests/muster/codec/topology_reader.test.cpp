@@ -64,7 +64,8 @@ outcome plan(const std::string& text, const muster::topology& levels = {}) {
     const manifests objects = read_manifests(documents, {}, out);
     cluster_options options;
     options.levels = levels;
-    with_cluster(objects, options, out, [&](auto& cluster) {
+    if (auto made_cluster = make_cluster(objects, options, out)) {
+        auto& cluster = *made_cluster;
         const auto result = muster::cycle(cluster.state, cluster.now);
         std::map<std::string, std::string> placed;
         for (const muster::decision& each : result.decisions) {
@@ -77,7 +78,7 @@ outcome plan(const std::string& text, const muster::topology& levels = {}) {
         }
         for (const auto& [name, on] : placed)
             made.nodes += on + " ";
-    });
+    }
     for (const diagnostic& finding : out.findings())
         made.findings += to_text(finding) + '\n';
     return made;

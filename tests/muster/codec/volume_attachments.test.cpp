@@ -35,7 +35,7 @@ struct outcome {
 outcome decide(const manifests& objects) {
     outcome made;
     diagnostics out;
-    auto cluster = make_cluster<usual_kinds>(objects, {}, out);
+    auto cluster = make_cluster<muster::max_kinds>(objects, {}, out);
     const auto result = muster::cycle(cluster.state, cluster.now);
     for (const auto& [key, pod] : cluster.state.pod_keys())
         if (cluster.state[pod].node) {
@@ -194,7 +194,7 @@ TEST_CASE("attachments that are kept for a shared volume count apart from those 
         diagnostics out;
         const auto documents = read_documents("f", text, out);
         const manifests objects = read_manifests(documents, {}, out);
-        const auto cluster = make_cluster<usual_kinds>(objects, {}, out);
+        const auto cluster = make_cluster<muster::max_kinds>(objects, {}, out);
         return cluster.volumes.kinds.at(storage_catalog::attachments_of("csi.x"));
     };
     // Two pods share c, of which the node cannot attach one for each beside their own volumes.

@@ -43,7 +43,7 @@ outcome decide(const std::string& text) {
         made.findings += to_text(each) + '\n';
     REQUIRE(out.ok());
     diagnostics later;
-    auto cluster = make_cluster<usual_kinds>(objects, {}, later);
+    auto cluster = make_cluster<muster::max_kinds>(objects, {}, later);
     const auto result = muster::cycle(cluster.state, cluster.now);
     for (const auto& [key, pod] : cluster.state.pod_keys()) {
         if (cluster.state[pod].node && objects.pods.size() > 0)
@@ -572,7 +572,7 @@ TEST_CASE("a pod with a node and a volume is tied to its node") {
         read_documents("f", nodes + running("with", "data") + pod("waits", "data"), out);
     const manifests objects = read_manifests(documents, {}, out);
     REQUIRE(out.ok());
-    auto cluster = make_cluster<usual_kinds>(objects, {}, out);
+    auto cluster = make_cluster<muster::max_kinds>(objects, {}, out);
     for (const auto& [key, pod] : cluster.state.pod_keys())
         CHECK(cluster.state.where(pod).value.tied_to_node == (key.name == "with"));
     CHECK(cluster.state.pod_keys().size() == 2);

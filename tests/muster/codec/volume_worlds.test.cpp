@@ -178,7 +178,7 @@ bool can_match(const manifests& objects,
 std::map<std::string, std::string> decide(const manifests& objects) {
     std::map<std::string, std::string> placed;
     diagnostics out;
-    auto cluster = make_cluster<usual_kinds>(objects, {}, out);
+    auto cluster = make_cluster<muster::max_kinds>(objects, {}, out);
     static_cast<void>(muster::cycle(cluster.state, cluster.now));
     for (const auto& [key, pod] : cluster.state.pod_keys())
         if (cluster.state[pod].node)
