@@ -118,6 +118,21 @@ inline constexpr overload overloads[] = {
     return may_be(lhs.outer, rhs.outer) && (lhs.outer != rhs.outer || may_be(lhs.inner, rhs.inner));
 }
 
+/// Returns the type of a value that has one of two types.
+[[nodiscard]] constexpr static_type either_type(const static_type& lhs,
+                                                const static_type& rhs) noexcept {
+    if (lhs.outer != rhs.outer)
+        return {};
+    return {lhs.outer, lhs.inner == rhs.inner ? lhs.inner : kind::dynamic};
+}
+
+/// True if one list may hold both. CEL wants equal types; those of empty lists are not known yet.
+[[nodiscard]] constexpr bool may_share_list(const static_type& lhs,
+                                            const static_type& rhs) noexcept {
+    const bool is_nested = lhs.outer == kind::list || lhs.outer == kind::optional;
+    return lhs == rhs || (is_nested && lhs.outer == rhs.outer && may_be(lhs.inner, rhs.inner));
+}
+
 /// Returns the type of what a list, a map or an optional of this type holds.
 [[nodiscard]] constexpr static_type held_type(const static_type& type) noexcept {
     if (type.outer == kind::domains)
@@ -192,7 +207,6 @@ operation_type(node_kind operation, const static_type& lhs, const static_type& r
         return may_be(lhs.outer, which) && may_be(rhs.outer, which);
     };
     const bool is_dynamic = lhs.outer == kind::dynamic && rhs.outer == kind::dynamic;
-    const static_type known = lhs.outer == kind::dynamic ? rhs : lhs;
     switch (operation) {
     case node_kind::equal:
     case node_kind::unequal:
@@ -211,8 +225,10 @@ operation_type(node_kind operation, const static_type& lhs, const static_type& r
     case node_kind::add:
         if (is_dynamic)
             return static_type{};
-        if (both(kind::integer) || both(kind::text) || (both(kind::list) && may_be(lhs, rhs)))
-            return known;
+        if (lhs.outer == kind::list && rhs.outer == kind::list)
+            return may_be(lhs, rhs) ? std::optional(either_type(lhs, rhs)) : std::nullopt;
+        if (both(kind::integer) || both(kind::text) || both(kind::list))
+            return lhs.outer == kind::dynamic ? rhs : lhs;
         return std::nullopt;
     default:
         if (!both(kind::integer))
@@ -252,9 +268,11 @@ resolve_call(std::string_view name, bool is_method, const std::vector<static_typ
         found->type.inner = arguments[0].outer;
     if (found->function == function::or_value && !may_be(arguments[0].inner, arguments[1].outer))
         return std::nullopt;
-    if (found->function == function::get_value || found->function == function::or_value)
-        found->type =
-            arguments[0].outer == kind::optional ? held_type(arguments[0]) : static_type{};
+    const bool may_hold = arguments.size() > 0 && arguments[0].outer == kind::optional;
+    if (found->function == function::get_value)
+        found->type = may_hold ? held_type(arguments[0]) : static_type{};
+    if (found->function == function::or_value)
+        found->type = may_hold ? either_type(held_type(arguments[0]), arguments[1]) : static_type{};
     return found;
 }
 

@@ -68,6 +68,10 @@ private:
             return selection(each);
         case node_kind::map_optional:
             return map_optional(each);
+        case node_kind::call:
+            if (each.function == function::or_value || each.function == function::or_else)
+                return alternative(each);
+            return strict(each);
         default:
             return strict(each);
         }
@@ -201,6 +205,19 @@ private:
         value made = evaluate(each.children[1]);
         variables_.resize(each.slot);
         return made.is_error() ? made : make_optional(std::move(made));
+    }
+
+    /// `or` and `orValue`, which evaluate their argument only for an optional without a value.
+    [[nodiscard]] value alternative(const node& each) {
+        value receiver = evaluate(each.children[0]);
+        if (receiver.is_error())
+            return receiver;
+        const auto* optional = receiver.as<optional_value>();
+        if (optional == nullptr)
+            return no_overload();
+        if (optional->held == nullptr)
+            return evaluate(each.children[1]);
+        return each.function == function::or_else ? receiver : *optional->held;
     }
 
     /// An operation that fails if an operand fails.
@@ -381,12 +398,14 @@ private:
         return attribute(found->second);
     }
 
-    [[nodiscard]] value device_field(std::string_view name) const {
+    [[nodiscard]] std::optional<value> device_field(std::string_view name) const {
         if (name == "driver")
             return device_.driver;
         if (name == "allowMultipleAllocations")
             return device_.allows_multiple_allocations;
-        return domains_value{name == "capacity"};
+        if (name == "attributes" || name == "capacity")
+            return domains_value{name == "capacity"};
+        return std::nullopt;
     }
 
     /// `base.key`, `base[key]`, `base.?key` or `base[?key]`.
@@ -399,10 +418,12 @@ private:
         }
         std::optional<value> found;
         const auto* text = key.as<std::string>();
-        if (base.kind_of() == kind::device) {
-            return device_field(*text);
-        } else if (base.kind_of() == kind::domains && text != nullptr) {
+        if (base.kind_of() == kind::device && text != nullptr) {
+            found = device_field(*text);
+        } else if (base.kind_of() == kind::domains) {
             // A domain that the device does not have is an empty map.
+            if (text == nullptr)
+                return undecided("a domain that is no string");
             found = names_value{base.as<domains_value>()->of_capacities, *text};
         } else if (base.kind_of() == kind::names && text != nullptr) {
             found = entry(*base.as<names_value>(), *text);
@@ -430,8 +451,10 @@ private:
     }
 
     [[nodiscard]] value has_field(const value& base, const std::string& name) {
-        if (base.kind_of() == kind::device || base.kind_of() == kind::domains)
+        if (base.kind_of() == kind::domains)
             return true;
+        if (base.kind_of() == kind::device)
+            return device_field(name).has_value();
         if (const auto* names = base.as<names_value>())
             return entry(*names, name).has_value();
         return undecided("has() of a value that is no map");
@@ -458,8 +481,6 @@ private:
             return optional_value{};
         case function::has_value:
         case function::get_value:
-        case function::or_value:
-        case function::or_else:
             return optional_call(called, arguments);
         default:
             break;
@@ -515,11 +536,7 @@ private:
         const bool has_value = optional->held != nullptr;
         if (called == function::has_value)
             return has_value;
-        if (called == function::or_else)
-            return has_value ? arguments[0] : arguments[1];
-        if (has_value)
-            return *optional->held;
-        return called == function::or_value ? arguments[1] : fails("optional.none() dereference");
+        return has_value ? *optional->held : fails("optional.none() dereference");
     }
 
     [[nodiscard]] static value ordering_call(function called, std::weak_ordering found) {

@@ -163,8 +163,7 @@ private:
             return std::nullopt;
         if (!may_be(type_of(*positive), type_of(*negative)))
             return invalid(offset, "both branches must have the same type");
-        const auto type =
-            type_of(*positive) == type_of(*negative) ? type_of(*positive) : static_type{};
+        const auto type = either_type(type_of(*positive), type_of(*negative));
         return add(make(node_kind::conditional, offset, type, {*condition, *positive, *negative}));
     }
 
@@ -253,8 +252,9 @@ private:
         const kind wanted = is_complement ? kind::boolean : kind::integer;
         if (!require(*operand, wanted, "the operand"))
             return std::nullopt;
-        return add(make(is_complement ? node_kind::complement : node_kind::negation, offset,
-                        type_of(*operand), {*operand}));
+        if (is_complement)
+            return add(make(node_kind::complement, offset, {kind::boolean}, {*operand}));
+        return add(make(node_kind::negation, offset, type_of(*operand), {*operand}));
     }
 
     // Members and primaries.
@@ -325,6 +325,12 @@ private:
         for (const macro& each : macros)
             if (each.name == name)
                 return advance() ? comprehension(each.kind, receiver, offset) : std::nullopt;
+        constexpr std::string_view unsupported_macros[] = {"existsOne",    "optFlatMap",
+                                                           "sortBy",       "transformList",
+                                                           "transformMap", "transformMapEntry"};
+        for (const std::string_view each : unsupported_macros)
+            if (each == name)
+                return unsupported(offset, "macro " + std::string(name));
         return call(name, offset, true, {receiver});
     }
 
@@ -489,6 +495,7 @@ private:
 
     [[nodiscard]] parsed list() {
         const auto offset = token_.offset;
+        static_type inner;
         children items;
         if (!advance())
             return std::nullopt;
@@ -498,14 +505,15 @@ private:
             const parsed item = expression();
             if (!item || (!is("]") && !expect(",")))
                 return std::nullopt;
-            if (!items.empty() && type_of(*item) != type_of(items.front()))
+            const static_type found = type_of(*item);
+            if (!items.empty() && !may_share_list(found, inner))
                 return invalid(tree_.nodes[*item].offset, "all items must have the same type");
+            inner = items.empty() ? found : either_type(inner, found);
             items.push_back(*item);
         }
         if (!advance())
             return std::nullopt;
-        const kind inner = items.empty() ? kind::dynamic : type_of(items.front()).outer;
-        return add(make(node_kind::list, offset, {kind::list, inner}, std::move(items)));
+        return add(make(node_kind::list, offset, {kind::list, inner.outer}, std::move(items)));
     }
 
     [[nodiscard]] static bool is_reserved(std::string_view word) {
@@ -539,6 +547,9 @@ private:
         }
         if ((name == "cel" || name == "optional") && is("."))
             return qualified_call(name, offset);
+        // A name before a dot may be a namespace, such as `sets`.
+        if (is("."))
+            return unsupported(offset, "the name " + std::string(name));
         return invalid(offset, "there is no variable " + std::string(name));
     }
 

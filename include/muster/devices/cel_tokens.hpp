@@ -67,6 +67,8 @@ public:
         for (const auto pair : pairs)
             if (text_.substr(at_, 2) == pair)
                 return take(token_kind::symbol, 2);
+        if (first == '`')
+            return unsupported(at_, "names in backticks");
         if (std::string_view("+-*/%<>!?:.,()[]{}").find(first) == std::string_view::npos)
             return wrong(at_, "unexpected character");
         return take(token_kind::symbol, 1);
@@ -77,7 +79,8 @@ private:
         return failure<selector_error>{{selector_errc::invalid, offset, std::move(text)}};
     }
     [[nodiscard]] static failure<selector_error> unsupported(std::size_t offset, std::string text) {
-        return failure<selector_error>{{selector_errc::not_supported, offset, std::move(text)}};
+        return failure<selector_error>{
+            {selector_errc::not_supported, offset, "not supported: " + std::move(text)}};
     }
 
     /// The byte so many places ahead; NUL after the end.
