@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <muster/devices/cel_functions.hpp>
+#include <muster/devices/cel_operators.hpp>
 #include <muster/devices/cel_syntax.hpp>
 #include <muster/devices/cel_values.hpp>
 #include <muster/devices/device_attributes.hpp>
@@ -77,12 +78,9 @@ private:
         }
     }
 
-    /// Copies of long texts take more steps.
+    /// A copy, paid for.
     [[nodiscard]] value charged(const value& read) {
-        const auto* text = read.as<std::string>();
-        if (text != nullptr && !budget_.spend(text->size() / 16))
-            return exhausted();
-        return read;
+        return budget_.spend(weight(read)) ? read : exhausted();
     }
 
     /// False absorbs errors in a conjunction, true in a disjunction.
@@ -151,7 +149,7 @@ private:
             return range;
         std::optional<value> error;
         for (const value& item : *range.as<list_value>()->items) {
-            set(each.slot, item);
+            set(each.slot, charged(item));
             value found = evaluate(each.children[1]);
             variables_.resize(each.slot);
             const auto* flag = found.as<bool>();
@@ -171,7 +169,7 @@ private:
         const bool has_result = each.kind == node_kind::map || each.kind == node_kind::filter_map;
         std::vector<value> kept;
         for (const value& item : *range.as<list_value>()->items) {
-            set(each.slot, item);
+            set(each.slot, charged(item));
             value made = evaluate(each.children[1]);
             const auto* flag = made.as<bool>();
             bool is_kept = true;
@@ -201,7 +199,7 @@ private:
             return no_overload();
         if (optional->held == nullptr)
             return range;
-        set(each.slot, *optional->held);
+        set(each.slot, charged(*optional->held));
         value made = evaluate(each.children[1]);
         variables_.resize(each.slot);
         return made.is_error() ? made : make_optional(std::move(made));
@@ -217,7 +215,7 @@ private:
             return no_overload();
         if (optional->held == nullptr)
             return evaluate(each.children[1]);
-        return each.function == function::or_else ? receiver : *optional->held;
+        return each.function == function::or_else ? receiver : charged(*optional->held);
     }
 
     /// An operation that fails if an operand fails.
@@ -296,12 +294,15 @@ private:
                                                                          : exhausted();
             }
             if (const auto* list = lhs.as<list_value>()) {
-                auto items = *list->items;
+                const auto& items = *list->items;
                 const auto& other = *rhs.as<list_value>()->items;
-                if (!budget_.spend(items.size() + other.size()))
-                    return exhausted();
-                items.insert(items.end(), other.begin(), other.end());
-                return make_list(std::move(items));
+                for (const auto* part : {&items, &other})
+                    for (const value& item : *part)
+                        if (!budget_.spend(weight(item)))
+                            return exhausted();
+                auto joined = items;
+                joined.insert(joined.end(), other.begin(), other.end());
+                return make_list(std::move(joined));
             }
         }
         const auto* left = lhs.as<std::int64_t>();
@@ -441,8 +442,8 @@ private:
         if (found && found->is_error())
             return *found;
         if (!is_optional)
-            return found ? *found : no_key(key);
-        return found ? make_optional(*found) : value(optional_value{});
+            return found ? charged(*found) : no_key(key);
+        return found ? make_optional(charged(*found)) : value(optional_value{});
     }
 
     [[nodiscard]] static value no_key(const value& key) {
@@ -481,7 +482,7 @@ private:
             return optional_value{};
         case function::has_value:
         case function::get_value:
-            return optional_call(called, arguments);
+            return charged(optional_call(called, arguments));
         default:
             break;
         }
@@ -490,7 +491,7 @@ private:
         if (arguments[0].as<semantic_version>() != nullptr)
             return version_call(called, arguments);
         if (arguments[0].as<std::string>() != nullptr)
-            return text_call(called, arguments);
+            return text_call(called, arguments, budget_);
         return no_overload();
     }
 
@@ -502,219 +503,6 @@ private:
         if (const auto keys = keys_of(measured))
             return static_cast<std::int64_t>(keys->size());
         return no_overload();
-    }
-
-    [[nodiscard]] static value convert(function called, const value& from) {
-        const auto* text = from.as<std::string>();
-        const auto* number = from.as<std::int64_t>();
-        if (called == function::to_text) {
-            if (const auto* flag = from.as<bool>())
-                return std::string(*flag ? "true" : "false");
-            if (text != nullptr)
-                return *text;
-            return number != nullptr ? value(std::to_string(*number)) : no_overload();
-        }
-        if (number != nullptr)
-            return *number;
-        if (text == nullptr)
-            return no_overload();
-        std::string_view digits = *text;
-        if (digits.starts_with('+') && !digits.starts_with("+-"))
-            digits.remove_prefix(1);
-        std::int64_t made = 0;
-        const auto [end, error] =
-            std::from_chars(digits.data(), digits.data() + digits.size(), made);
-        if (error != std::errc{} || end != digits.data() + digits.size())
-            return fails("not an int: " + *text);
-        return made;
-    }
-
-    [[nodiscard]] static value optional_call(function called, const std::vector<value>& arguments) {
-        const auto* optional = arguments[0].as<optional_value>();
-        if (optional == nullptr)
-            return no_overload();
-        const bool has_value = optional->held != nullptr;
-        if (called == function::has_value)
-            return has_value;
-        return has_value ? *optional->held : fails("optional.none() dereference");
-    }
-
-    [[nodiscard]] static value ordering_call(function called, std::weak_ordering found) {
-        if (called == function::is_greater)
-            return found > 0;
-        if (called == function::is_less)
-            return found < 0;
-        return std::int64_t{found < 0 ? -1 : found > 0 ? 1 : 0};
-    }
-
-    [[nodiscard]] static value amount_call(function called, const std::vector<value>& arguments) {
-        const auto& amount = *arguments[0].as<amount_value>();
-        const auto* other = arguments.size() == 2 ? arguments[1].as<amount_value>() : nullptr;
-        switch (called) {
-        case function::compare:
-        case function::is_greater:
-        case function::is_less:
-            return other == nullptr ? no_overload()
-                                    : ordering_call(called, amount.amount <=> other->amount);
-        case function::add:
-        case function::subtract:
-            if (const auto* number = arguments[1].as<std::int64_t>())
-                return add_amounts(
-                    amount.amount,
-                    quantity(*number, quantity_scale::units, quantity_format::decimal_exponent),
-                    called == function::subtract);
-            return other == nullptr
-                       ? no_overload()
-                       : add_amounts(amount.amount, other->amount, called == function::subtract);
-        case function::sign:
-            return std::int64_t{amount.amount.sign()};
-        case function::is_integer:
-        case function::as_integer:
-            return to_integer(amount, called == function::is_integer);
-        default:
-            return no_overload();
-        }
-    }
-
-    [[nodiscard]] static value version_call(function called, const std::vector<value>& arguments) {
-        const auto& version = *arguments[0].as<semantic_version>();
-        const auto part = [](std::uint64_t number) {
-            return number <= std::uint64_t{std::numeric_limits<std::int64_t>::max()}
-                       ? value(static_cast<std::int64_t>(number))
-                       : undecided("a version number this large");
-        };
-        switch (called) {
-        case function::major:
-            return part(version.major);
-        case function::minor:
-            return part(version.minor);
-        case function::patch:
-            return part(version.patch);
-        case function::compare:
-        case function::is_greater:
-        case function::is_less:
-            if (const auto* other = arguments[1].as<semantic_version>())
-                return ordering_call(called, compare_versions(version, *other));
-            return no_overload();
-        default:
-            return no_overload();
-        }
-    }
-
-    [[nodiscard]] value text_call(function called, const std::vector<value>& arguments) {
-        const auto& text = *arguments[0].as<std::string>();
-        const auto* other = arguments.size() > 1 ? arguments[1].as<std::string>() : nullptr;
-        if (!budget_.spend(text.size() / 16))
-            return exhausted();
-        switch (called) {
-        case function::lower:
-        case function::upper:
-            return change_case(text, called == function::upper);
-        case function::trim:
-            return trim(text);
-        case function::make_quantity:
-            return make_amount(text);
-        case function::is_quantity:
-            return parse_quantity(text).has_value();
-        case function::make_version:
-        case function::is_version:
-            return parse_version(called, arguments);
-        case function::substring:
-            return cut(text, arguments);
-        default:
-            break;
-        }
-        if (other == nullptr)
-            return no_overload();
-        switch (called) {
-        case function::contains:
-            return text.find(*other) != std::string::npos;
-        case function::starts_with:
-            return text.starts_with(*other);
-        case function::ends_with:
-            return text.ends_with(*other);
-        case function::matches:
-            return matches(text, *other);
-        case function::replace:
-        case function::split:
-            return edit(called, arguments);
-        default:
-            return no_overload();
-        }
-    }
-
-    [[nodiscard]] static value change_case(std::string text, bool to_upper) {
-        const char first = to_upper ? 'a' : 'A';
-        for (char& each : text)
-            if (each >= first && each <= first + 25)
-                each = static_cast<char>(each ^ 0x20);
-        return text;
-    }
-
-    /// Removes white space at both ends.
-    [[nodiscard]] static value trim(const std::string& text) {
-        constexpr std::string_view blanks = " \t\n\v\f\r";
-        const auto first = text.find_first_not_of(blanks);
-        if (first == std::string::npos)
-            return std::string();
-        const auto last = text.find_last_not_of(blanks);
-        const auto kept = text.substr(first, last - first + 1);
-        // Blanks beyond ASCII.
-        if (static_cast<signed char>(kept.front()) < 0 || static_cast<signed char>(kept.back()) < 0)
-            return undecided("trim() of a text that is not ASCII");
-        return kept;
-    }
-
-    [[nodiscard]] static value parse_version(function called, const std::vector<value>& arguments) {
-        const auto& text = *arguments[0].as<std::string>();
-        const auto* is_loose = arguments.size() == 2 ? arguments[1].as<bool>() : nullptr;
-        if (arguments.size() == 2 && is_loose == nullptr)
-            return no_overload();
-        const auto version = is_loose != nullptr && *is_loose ? parse_loose_semantic_version(text)
-                                                              : parse_semantic_version(text);
-        if (called == function::is_version)
-            return version.has_value();
-        return version ? value(*version) : fails("not a semantic version: " + text);
-    }
-
-    [[nodiscard]] static value cut(const std::string& text, const std::vector<value>& arguments) {
-        const auto* first = arguments[1].as<std::int64_t>();
-        const auto* last = arguments.size() == 3 ? arguments[2].as<std::int64_t>() : nullptr;
-        if (first == nullptr || (arguments.size() == 3 && last == nullptr))
-            return no_overload();
-        return substring(text, *first, last != nullptr ? std::optional(*last) : std::nullopt);
-    }
-
-    [[nodiscard]] value matches(const std::string& text, const std::string& pattern) {
-        const auto compiled = text_pattern::compile(pattern);
-        if (!compiled)
-            return undecided(compiled.error());
-        if (!budget_.spend((text.size() + 1) * compiled->size() / 4))
-            return exhausted();
-        return compiled->matches(text);
-    }
-
-    [[nodiscard]] value edit(function called, const std::vector<value>& arguments) {
-        const std::size_t fixed = called == function::split ? 2 : 3;
-        const auto& text = *arguments[0].as<std::string>();
-        const auto& pattern = *arguments[1].as<std::string>();
-        std::int64_t limit = -1;
-        if (arguments.size() > fixed) {
-            const auto* given = arguments[fixed].as<std::int64_t>();
-            if (given == nullptr)
-                return no_overload();
-            limit = *given;
-        }
-        if (called == function::replace) {
-            const auto* to = arguments[2].as<std::string>();
-            return to == nullptr ? no_overload() : replace(text, pattern, *to, limit, budget_);
-        }
-        if (!budget_.spend(text.size()))
-            return exhausted();
-        std::vector<value> parts;
-        for (const auto part : split(text, pattern, limit))
-            parts.emplace_back(std::string(part));
-        return make_list(std::move(parts));
     }
 
     const syntax_tree& tree_;

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <charconv>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +14,7 @@
 #include <vector>
 
 #include <muster/base/checked.hpp>
+#include <muster/devices/cel_operators.hpp>
 #include <muster/devices/cel_syntax.hpp>
 #include <muster/devices/cel_values.hpp>
 #include <muster/devices/semantic_version_text.hpp>
@@ -27,156 +26,8 @@ namespace muster {
 inline namespace v0_1 {
 namespace cel {
 
-/// Counts down the steps that an evaluation may take.
-class step_budget {
-public:
-    explicit step_budget(std::size_t steps) : left_(steps) {}
-    /// Returns false, now and later, if fewer steps are left.
-    [[nodiscard]] bool spend(std::size_t steps) noexcept {
-        left_ = steps <= left_ && !is_exhausted_ ? left_ - steps : 0;
-        is_exhausted_ = is_exhausted_ || left_ == 0;
-        return !is_exhausted_;
-    }
-    [[nodiscard]] bool is_exhausted() const noexcept { return is_exhausted_; }
-
-private:
-    std::size_t left_;
-    bool is_exhausted_ = false;
-};
-
-[[nodiscard]] inline value no_overload() {
-    return fails("no such overload");
-}
-[[nodiscard]] inline value exhausted() {
-    return undecided("the selector takes too many steps");
-}
-
-[[nodiscard]] inline value make_list(std::vector<value> items) {
-    list_value made;
-    for (const value& item : items) {
-        if (const auto* list = item.as<list_value>())
-            made.depth = std::max(made.depth, list->depth + 1);
-        if (const auto* optional = item.as<optional_value>())
-            made.depth = std::max(made.depth, optional->depth + 1);
-    }
-    // Bounds the recursion of destructors.
-    if (made.depth > 100)
-        return undecided("lists in lists, more than 100 levels");
-    made.items = std::make_shared<const std::vector<value>>(std::move(items));
-    return made;
-}
-
-[[nodiscard]] inline value make_optional(value held) {
-    optional_value made;
-    if (const auto* list = held.as<list_value>())
-        made.depth = list->depth + 1;
-    if (const auto* optional = held.as<optional_value>())
-        made.depth = optional->depth + 1;
-    if (made.depth > 100)
-        return undecided("optionals in optionals, more than 100 levels");
-    made.held = std::make_shared<const value>(std::move(held));
-    return made;
-}
-
-/// Returns a bool, or the error in its place. Like Kubernetes, quantities and versions fail if they
-/// are compared with anything else on their right side.
-[[nodiscard]] inline value equal(const value& lhs, const value& rhs, step_budget& budget) {
-    if (!budget.spend(1))
-        return exhausted();
-    if (lhs.kind_of() == kind::null || rhs.kind_of() == kind::null)
-        return lhs.kind_of() == rhs.kind_of();
-    if (const auto* amount = lhs.as<amount_value>()) {
-        const auto* other = rhs.as<amount_value>();
-        if (other == nullptr)
-            return no_overload();
-        if (other->was_computed)
-            return undecided("== with a result of add() or sub() on its right");
-        return amount->amount == other->amount;
-    }
-    if (const auto* version = lhs.as<semantic_version>()) {
-        const auto* other = rhs.as<semantic_version>();
-        return other == nullptr ? no_overload() : value(compare_versions(*version, *other) == 0);
-    }
-    if (lhs.kind_of() != rhs.kind_of())
-        return false;
-    if (const auto* flag = lhs.as<bool>())
-        return *flag == *rhs.as<bool>();
-    if (const auto* number = lhs.as<std::int64_t>())
-        return *number == *rhs.as<std::int64_t>();
-    if (const auto* text = lhs.as<std::string>())
-        return *text == *rhs.as<std::string>();
-    if (const auto* optional = lhs.as<optional_value>()) {
-        const auto* other = rhs.as<optional_value>();
-        if (optional->held == nullptr || other->held == nullptr)
-            return optional->held == other->held;
-        return equal(*optional->held, *other->held, budget);
-    }
-    const auto* list = lhs.as<list_value>();
-    if (list == nullptr)
-        return undecided("a comparison of maps");
-    const auto* other = rhs.as<list_value>();
-    if (list->items->size() != other->items->size())
-        return false;
-    for (std::size_t index = 0; index < list->items->size(); ++index) {
-        const value same = equal((*list->items)[index], (*other->items)[index], budget);
-        // Some lists of Kubernetes ignore the error, others do not.
-        if (same.is_error())
-            return undecided("a comparison of lists with different types");
-        if (!*same.as<bool>())
-            return false;
-    }
-    return true;
-}
-
-/// True if an item equals the value; an item that cannot be compared does not.
-[[nodiscard]] inline value contains(const std::vector<value>& items, const value& wanted,
-                                    bool item_is_left, step_budget& budget) {
-    for (const value& item : items) {
-        const value same = item_is_left ? equal(item, wanted, budget) : equal(wanted, item, budget);
-        const auto* error = same.as<error_value>();
-        if (error != nullptr && error->is_undecided)
-            return same;
-        if (error == nullptr && *same.as<bool>())
-            return true;
-    }
-    return false;
-}
-
-/// Orders two ints, strings or bools; nullopt for anything else.
-[[nodiscard]] inline std::optional<std::weak_ordering> order(const value& lhs, const value& rhs) {
-    if (lhs.kind_of() != rhs.kind_of())
-        return std::nullopt;
-    if (const auto* number = lhs.as<std::int64_t>())
-        return *number <=> *rhs.as<std::int64_t>();
-    if (const auto* text = lhs.as<std::string>())
-        return text->compare(*rhs.as<std::string>()) <=> 0;
-    if (const auto* flag = lhs.as<bool>())
-        return *flag <=> *rhs.as<bool>();
-    return std::nullopt;
-}
-
-[[nodiscard]] inline value arithmetic(node_kind operation, std::int64_t lhs, std::int64_t rhs) {
-    std::int64_t made = 0;
-    bool fits = true;
-    switch (operation) {
-    case node_kind::add:
-        fits = checked_add(lhs, rhs, made);
-        break;
-    case node_kind::subtract:
-        fits = !__builtin_sub_overflow(lhs, rhs, &made);
-        break;
-    case node_kind::multiply:
-        fits = checked_multiply(lhs, rhs, made);
-        break;
-    default:
-        if (rhs == 0)
-            return fails(operation == node_kind::divide ? "division by zero" : "modulus by zero");
-        fits = rhs != -1 || lhs != std::numeric_limits<std::int64_t>::min();
-        if (fits)
-            made = operation == node_kind::divide ? lhs / rhs : lhs % rhs;
-    }
-    return fits ? value(made) : fails("integer overflow");
-}
+/// Bytes of a quantity or of a version. Bounds what a copy costs.
+inline constexpr std::size_t max_literal = 256;
 
 /// Returns the sum, or the difference, if both quantities are whole numbers of thousandths that fit
 /// int64.
@@ -192,6 +43,8 @@ private:
 }
 
 [[nodiscard]] inline value make_amount(const std::string& text) {
+    if (text.size() > max_literal)
+        return undecided("a quantity of more than 256 bytes");
     const auto parsed = parse_quantity(text);
     if (!parsed)
         return fails("not a quantity: " + text);
@@ -284,6 +137,226 @@ split(std::string_view text, std::string_view separator, std::int64_t limit) {
     if (from.empty() && limit != 0 && at == text.size())
         made.append(to);
     return made.append(text.substr(at));
+}
+
+[[nodiscard]] inline value convert(function called, const value& from) {
+    const auto* text = from.as<std::string>();
+    const auto* number = from.as<std::int64_t>();
+    if (called == function::to_text) {
+        if (const auto* flag = from.as<bool>())
+            return std::string(*flag ? "true" : "false");
+        if (text != nullptr)
+            return *text;
+        return number != nullptr ? value(std::to_string(*number)) : no_overload();
+    }
+    if (number != nullptr)
+        return *number;
+    if (text == nullptr)
+        return no_overload();
+    std::string_view digits = *text;
+    if (digits.starts_with('+') && !digits.starts_with("+-"))
+        digits.remove_prefix(1);
+    std::int64_t made = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), made);
+    if (error != std::errc{} || end != digits.data() + digits.size())
+        return fails("not an int: " + *text);
+    return made;
+}
+
+[[nodiscard]] inline value optional_call(function called, const std::vector<value>& arguments) {
+    const auto* optional = arguments[0].as<optional_value>();
+    if (optional == nullptr)
+        return no_overload();
+    const bool has_value = optional->held != nullptr;
+    if (called == function::has_value)
+        return has_value;
+    return has_value ? *optional->held : fails("optional.none() dereference");
+}
+
+[[nodiscard]] inline value ordering_call(function called, std::weak_ordering found) {
+    if (called == function::is_greater)
+        return found > 0;
+    if (called == function::is_less)
+        return found < 0;
+    return std::int64_t{found < 0 ? -1 : found > 0 ? 1 : 0};
+}
+
+[[nodiscard]] inline value amount_call(function called, const std::vector<value>& arguments) {
+    const auto& amount = *arguments[0].as<amount_value>();
+    const auto* other = arguments.size() == 2 ? arguments[1].as<amount_value>() : nullptr;
+    switch (called) {
+    case function::compare:
+    case function::is_greater:
+    case function::is_less:
+        return other == nullptr ? no_overload()
+                                : ordering_call(called, amount.amount <=> other->amount);
+    case function::add:
+    case function::subtract:
+        if (const auto* number = arguments[1].as<std::int64_t>())
+            return add_amounts(
+                amount.amount,
+                quantity(*number, quantity_scale::units, quantity_format::decimal_exponent),
+                called == function::subtract);
+        return other == nullptr
+                   ? no_overload()
+                   : add_amounts(amount.amount, other->amount, called == function::subtract);
+    case function::sign:
+        return std::int64_t{amount.amount.sign()};
+    case function::is_integer:
+    case function::as_integer:
+        return to_integer(amount, called == function::is_integer);
+    default:
+        return no_overload();
+    }
+}
+
+[[nodiscard]] inline value version_call(function called, const std::vector<value>& arguments) {
+    const auto& version = *arguments[0].as<semantic_version>();
+    const auto part = [](std::uint64_t number) {
+        return number <= std::uint64_t{std::numeric_limits<std::int64_t>::max()}
+                   ? value(static_cast<std::int64_t>(number))
+                   : undecided("a version number this large");
+    };
+    switch (called) {
+    case function::major:
+        return part(version.major);
+    case function::minor:
+        return part(version.minor);
+    case function::patch:
+        return part(version.patch);
+    case function::compare:
+    case function::is_greater:
+    case function::is_less:
+        if (const auto* other = arguments[1].as<semantic_version>())
+            return ordering_call(called, compare_versions(version, *other));
+        return no_overload();
+    default:
+        return no_overload();
+    }
+}
+
+[[nodiscard]] inline value change_case(std::string text, bool to_upper) {
+    const char first = to_upper ? 'a' : 'A';
+    for (char& each : text)
+        if (each >= first && each <= first + 25)
+            each = static_cast<char>(each ^ 0x20);
+    return text;
+}
+
+/// Removes white space at both ends.
+[[nodiscard]] inline value trim(const std::string& text) {
+    constexpr std::string_view blanks = " \t\n\v\f\r";
+    const auto first = text.find_first_not_of(blanks);
+    if (first == std::string::npos)
+        return std::string();
+    const auto last = text.find_last_not_of(blanks);
+    const auto kept = text.substr(first, last - first + 1);
+    // Blanks beyond ASCII.
+    if (static_cast<signed char>(kept.front()) < 0 || static_cast<signed char>(kept.back()) < 0)
+        return undecided("trim() of a text that is not ASCII");
+    return kept;
+}
+
+[[nodiscard]] inline value parse_version(function called, const std::vector<value>& arguments) {
+    const auto& text = *arguments[0].as<std::string>();
+    const auto* is_loose = arguments.size() == 2 ? arguments[1].as<bool>() : nullptr;
+    if (arguments.size() == 2 && is_loose == nullptr)
+        return no_overload();
+    if (text.size() > max_literal)
+        return undecided("a version of more than 256 bytes");
+    const auto version = is_loose != nullptr && *is_loose ? parse_loose_semantic_version(text)
+                                                          : parse_semantic_version(text);
+    if (called == function::is_version)
+        return version.has_value();
+    return version ? value(*version) : fails("not a semantic version: " + text);
+}
+
+[[nodiscard]] inline value cut(const std::string& text, const std::vector<value>& arguments) {
+    const auto* first = arguments[1].as<std::int64_t>();
+    const auto* last = arguments.size() == 3 ? arguments[2].as<std::int64_t>() : nullptr;
+    if (first == nullptr || (arguments.size() == 3 && last == nullptr))
+        return no_overload();
+    return substring(text, *first, last != nullptr ? std::optional(*last) : std::nullopt);
+}
+
+[[nodiscard]] inline value matches(const std::string& text, const std::string& pattern,
+                                   step_budget& budget) {
+    const auto compiled = text_pattern::compile(pattern);
+    if (!compiled)
+        return undecided(compiled.error());
+    if (!budget.spend((text.size() + 1) * compiled->size() / 4))
+        return exhausted();
+    return compiled->matches(text);
+}
+
+[[nodiscard]] inline value edit(function called, const std::vector<value>& arguments,
+                                step_budget& budget) {
+    const std::size_t fixed = called == function::split ? 2 : 3;
+    const auto& text = *arguments[0].as<std::string>();
+    const auto& pattern = *arguments[1].as<std::string>();
+    std::int64_t limit = -1;
+    if (arguments.size() > fixed) {
+        const auto* given = arguments[fixed].as<std::int64_t>();
+        if (given == nullptr)
+            return no_overload();
+        limit = *given;
+    }
+    if (called == function::replace) {
+        const auto* to = arguments[2].as<std::string>();
+        return to == nullptr ? no_overload() : replace(text, pattern, *to, limit, budget);
+    }
+    if (!budget.spend(text.size()))
+        return exhausted();
+    std::vector<value> parts;
+    for (const auto part : split(text, pattern, limit))
+        parts.emplace_back(std::string(part));
+    return make_list(std::move(parts));
+}
+
+[[nodiscard]] inline value text_call(function called, const std::vector<value>& arguments,
+                                     step_budget& budget) {
+    const auto& text = *arguments[0].as<std::string>();
+    const auto* other = arguments.size() > 1 ? arguments[1].as<std::string>() : nullptr;
+    // A search may compare each byte with each.
+    const std::size_t searched = 1 + (other != nullptr ? other->size() / 16 : 0);
+    if (!budget.spend((1 + text.size() / 16) * searched))
+        return exhausted();
+    switch (called) {
+    case function::lower:
+    case function::upper:
+        return change_case(text, called == function::upper);
+    case function::trim:
+        return trim(text);
+    case function::make_quantity:
+        return make_amount(text);
+    case function::is_quantity:
+        return text.size() > max_literal ? undecided("a quantity of more than 256 bytes")
+                                         : value(parse_quantity(text).has_value());
+    case function::make_version:
+    case function::is_version:
+        return parse_version(called, arguments);
+    case function::substring:
+        return cut(text, arguments);
+    default:
+        break;
+    }
+    if (other == nullptr)
+        return no_overload();
+    switch (called) {
+    case function::contains:
+        return text.find(*other) != std::string::npos;
+    case function::starts_with:
+        return text.starts_with(*other);
+    case function::ends_with:
+        return text.ends_with(*other);
+    case function::matches:
+        return matches(text, *other, budget);
+    case function::replace:
+    case function::split:
+        return edit(called, arguments, budget);
+    default:
+        return no_overload();
+    }
 }
 
 } // namespace cel

@@ -64,11 +64,14 @@ private:
 };
 
 /// Parses a selector. An error has the code `invalid` if the API server rejects the text too, and
-/// `not_supported` if the text is not in the subset. Types are checked where they are known, so
-/// `device.driver == 1` is invalid; attributes have any type, so their operators and functions fail
-/// when a device is matched. Not in the subset: doubles, uints, bytes, maps, timestamps, durations,
-/// type(), macros with two variables, and the functions that cel::overloads does not list.
-/// O(text); stack for 100 levels.
+/// `not_supported` if CEL may accept the text. Not in the subset: doubles, uints, bytes, maps,
+/// timestamps, durations, type(), macros with two variables, patterns beyond text_pattern, and the
+/// functions that cel::overloads does not list.
+///
+/// Types that are known are checked: `device.driver == 1` is invalid. The type of an attribute is
+/// known when a device is matched: a wrong one then fails. The API server checks more, such as the
+/// items of empty lists and constant arguments of int(); a selector that only it rejects is
+/// evaluated. O(text) time; stack for 100 levels.
 [[nodiscard]] inline result<device_selector, selector_error>
 parse_device_selector(std::string_view text) {
     if (text.size() > device_selector::max_text)

@@ -283,6 +283,10 @@ private:
                 return (void)jump({place() + 1}, condition::begin);
             if (accept("$"))
                 return (void)jump({place() + 1}, condition::end);
+            std::size_t least = 0;
+            std::optional<std::size_t> most;
+            if (count(least, most))
+                return fail("a repetition of nothing");
             instruction set;
             set.is_set = true;
             if (accept("[")) {
@@ -294,8 +298,6 @@ private:
             } else if (accept(".")) {
                 set.is_negated = true;
                 set.set.push_back({'\n', '\n'});
-            } else if (text_[at_] == '*' || text_[at_] == '+' || text_[at_] == '?') {
-                return fail("a repetition of nothing");
             } else {
                 const auto code = literal();
                 set.set.push_back({code, code});

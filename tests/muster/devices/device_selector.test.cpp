@@ -7,6 +7,7 @@
 #include <map>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -129,6 +130,30 @@ std::string verdict_of(const std::string& expression, const device_attributes& d
     return "not supported";
 }
 
+const device_attributes& gpu() {
+    static const device_attributes device = read_table().devices.at("gpu");
+    return device;
+}
+
+std::string repeat(std::string_view text, std::size_t times) {
+    std::string made;
+    for (std::size_t count = 0; count < times; ++count)
+        made += text;
+    return made;
+}
+
+selector_verdict evaluate(const std::string& expression) {
+    const auto selector = parse_device_selector(expression);
+    REQUIRE(selector);
+    return selector->matches(gpu());
+}
+
+selector_error refuse(const std::string& expression) {
+    const auto selector = parse_device_selector(expression);
+    REQUIRE_FALSE(selector);
+    return selector.error();
+}
+
 } // namespace
 
 TEST_CASE("selectors are decided as Kubernetes decides them, or not at all") {
@@ -143,6 +168,154 @@ TEST_CASE("selectors are decided as Kubernetes decides them, or not at all") {
         else
             CHECK(found == (each.is_decided ? each.verdict : "not supported"));
     }
+}
+
+TEST_CASE("a verdict says why a selector failed or is not supported") {
+    CHECK(evaluate("true").text.empty());
+    CHECK(evaluate("false").text.empty());
+    const auto missing = evaluate("device.attributes['gpu.example.com'].nope == 1");
+    CHECK(missing.outcome == selector_outcome::failed);
+    CHECK(missing.text == "no such key: nope");
+    const auto type = evaluate("device.attributes['gpu.example.com'].index");
+    CHECK(type.outcome == selector_outcome::failed);
+    CHECK(type.text == "the value must be a bool, not int");
+    const auto map = evaluate("device == device");
+    CHECK(map.outcome == selector_outcome::not_supported);
+    CHECK(map.text == "a comparison of maps");
+}
+
+TEST_CASE("an error names the first wrong byte and what is wrong with it") {
+    const auto end = refuse("true &&");
+    CHECK(end.code == selector_errc::invalid);
+    CHECK(end.offset == 7);
+    CHECK(end.text == "expected an expression, found the end");
+    const auto type = refuse("device.driver == 1");
+    CHECK(type.code == selector_errc::invalid);
+    CHECK(type.offset == 14);
+    CHECK(type.text == "no operation == of string and int");
+    const auto function = refuse("true || 'a'.charAt(0) == 'a'");
+    CHECK(function.code == selector_errc::not_supported);
+    CHECK(function.offset == 11);
+    CHECK(function.text == "not supported: function charAt");
+    const auto number = refuse("1 < 1.5");
+    CHECK(number.code == selector_errc::not_supported);
+    CHECK(number.offset == 4);
+    CHECK(refuse("1").text == "the value must be a bool, not int");
+}
+
+TEST_CASE("an operand that is not supported decides nothing unless another one absorbs it") {
+    const std::string unknown = "device == device";
+    CHECK(evaluate(unknown + " && true").outcome == selector_outcome::not_supported);
+    CHECK(evaluate(unknown + " && false").outcome == selector_outcome::differs);
+    CHECK(evaluate("true || " + unknown).outcome == selector_outcome::matches);
+    // Were the unknown operand false, the failure would not count.
+    CHECK(evaluate("1 / 0 == 1 && " + unknown).outcome == selector_outcome::not_supported);
+    CHECK(evaluate(unknown + " && 1 / 0 == 1").outcome == selector_outcome::not_supported);
+}
+
+TEST_CASE("a text is at most 10 KiB long") {
+    const std::string longest = "true" + std::string(device_selector::max_text - 4, ' ');
+    CHECK(parse_device_selector(longest));
+    CHECK(refuse(longest + " ").code == selector_errc::invalid);
+}
+
+TEST_CASE("expressions of 100 levels are evaluated, deeper ones are not supported") {
+    CHECK(evaluate(repeat("(", 99) + "true" + repeat(")", 99)).outcome ==
+          selector_outcome::matches);
+    CHECK(evaluate("1" + repeat(" + 1", 99) + " == 100").outcome == selector_outcome::matches);
+    CHECK(evaluate("true" + repeat(" && true", 1000)).outcome == selector_outcome::matches);
+    CHECK(evaluate(repeat("!", 10001) + "true").outcome == selector_outcome::differs);
+    for (const std::string& text :
+         {repeat("(", 5000), repeat("[", 5000), "1" + repeat("+1", 5000) + " == 1",
+          "device.attributes" + repeat("['a']", 2000), repeat("true ? true : ", 700) + "true",
+          repeat("true ? (", 1000), repeat("has(", 2500), repeat("!(", 5000), repeat("-(", 5000),
+          repeat("cel.bind(a, ", 800), repeat("[].all(a, ", 1000)})
+        CHECK(refuse(text).text == "not supported: more than 100 levels");
+}
+
+TEST_CASE("an evaluation that takes too many steps is not supported") {
+    const std::string ten = "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]";
+    std::string loops = "x == x";
+    for (int depth = 0; depth < 7; ++depth)
+        loops = ten + ".all(x, " + loops + ")";
+    // Each level doubles what the level outside of it has bound.
+    const auto doubled = [](const std::string& first, const std::string& test) {
+        return repeat("cel.bind(a, ", 1) + first + ", " + repeat("cel.bind(a, a + a, ", 60) + test +
+               repeat(")", 61);
+    };
+    for (const std::string& text :
+         {loops, doubled("'ab'", "a.size() > 0"), doubled("[1]", "a.size() > 0"),
+          doubled("['a']", "a.all(x, a.all(y, x == y))"),
+          repeat("cel.bind(a, 'a'.replace('', 'aaaaaaaa'), ", 1) +
+              repeat("cel.bind(a, a.replace('a', a), ", 20) + "a == ''" + repeat(")", 21),
+          ten + ".all(x, " + ten + ".all(y, " + ten + ".all(z, '" + repeat("a", 1000) +
+              "'.matches('(a*)*b') || true)))"}) {
+        const auto verdict = evaluate(text);
+        CHECK(verdict.outcome == selector_outcome::not_supported);
+        CHECK(verdict.text == "the selector takes too many steps");
+    }
+    const std::string squares = ten + ".all(x, " + ten + ".all(y, x * y > 0))";
+    CHECK(evaluate(squares).outcome == selector_outcome::matches);
+}
+
+TEST_CASE("lists and optionals are nested 100 deep at most") {
+    const auto nested = [](const std::string& wrapped) {
+        return repeat("cel.bind(a, ", 1) + "[1], " + repeat("cel.bind(a, " + wrapped + ", ", 60) +
+               "true" + repeat(")", 61);
+    };
+    CHECK(evaluate(nested("[a]")).outcome == selector_outcome::matches);
+    const std::string deep = nested("[[[a]]]");
+    const auto verdict = evaluate(deep.substr(0, deep.rfind("true")) + "a == a" + repeat(")", 61));
+    CHECK(verdict.outcome == selector_outcome::not_supported);
+    CHECK(verdict.text == "lists in lists, more than 100 levels");
+}
+
+TEST_CASE("a truncated or damaged selector is refused or evaluated, never more") {
+    const selector_table table = read_table();
+    std::size_t refused = 0;
+    std::size_t evaluated = 0;
+    const auto probe = [&](const std::string& text) {
+        const auto selector = parse_device_selector(text);
+        if (selector) {
+            ++evaluated;
+            const auto verdict = selector->matches(gpu());
+            const bool is_decided = verdict.outcome == selector_outcome::matches ||
+                                    verdict.outcome == selector_outcome::differs;
+            CHECK(verdict.text.empty() == is_decided);
+            return;
+        }
+        ++refused;
+        CHECK(selector.error().offset <= text.size());
+        CHECK_FALSE(selector.error().text.empty());
+    };
+    std::uint32_t state = 1;
+    const auto random = [&](std::size_t limit) {
+        state = state * 1664525U + 1013904223U;
+        return static_cast<std::size_t>(state >> 8) % limit;
+    };
+    constexpr std::string_view bytes = "()[]{}.,?:!&|<>=+-*/%'\"\\abx019 \n\xff";
+    for (std::size_t index = 0; index < table.cases.size(); index += 13) {
+        const std::string& text = table.cases[index].expression;
+        for (std::size_t size = 0; size < text.size(); ++size)
+            probe(text.substr(0, size));
+        for (int round = 0; round < 20 && !text.empty(); ++round) {
+            std::string damaged = text;
+            damaged[random(damaged.size())] = bytes[random(bytes.size())];
+            damaged.insert(random(damaged.size()), 1, bytes[random(bytes.size())]);
+            damaged.erase(random(damaged.size()), 1);
+            probe(damaged);
+        }
+    }
+    CHECK(refused > 1000);
+    CHECK(evaluated > 100);
+}
+
+TEST_CASE("copies of a selector share the parsed expression") {
+    const auto parsed = parse_device_selector("device.driver == 'gpu.example.com'");
+    REQUIRE(parsed);
+    const device_selector copy = *parsed;
+    CHECK(copy.matches(gpu()).outcome == selector_outcome::matches);
+    CHECK(copy.matches({}).outcome == selector_outcome::differs);
 }
 
 } // namespace device_selector_evaluation_test
