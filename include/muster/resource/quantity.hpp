@@ -68,6 +68,25 @@ public:
     /// Returns whole units, rounded toward zero and clamped to int64. For capacities.
     [[nodiscard]] std::int64_t units_down() const noexcept { return saturate(rounded(0, false)); }
 
+    /// Returns billionths: exact if their magnitude is below 10^37, else clamped to 10^37. Sums of
+    /// 17 never overflow.
+    [[nodiscard]] int128 billionths() const noexcept {
+        constexpr std::int64_t kept_digits = 37;
+        int128 magnitude = 1;
+        if (whole_digits() - finest_exponent > kept_digits) {
+            for (std::int64_t digit = 0; digit < kept_digits; ++digit)
+                magnitude *= 10;
+            return negative_ ? -magnitude : magnitude;
+        }
+        magnitude = 0;
+        for (const auto digit : digits_)
+            magnitude = magnitude * 10 + (digit - '0');
+        if (!is_zero())
+            for (auto place = exponent_; place > finest_exponent; --place)
+                magnitude *= 10;
+        return negative_ ? -magnitude : magnitude;
+    }
+
     /// Like milli_up(), but nullopt if the value does not fit int64.
     [[nodiscard]] std::optional<std::int64_t> exact_milli() const noexcept {
         const auto wide = rounded(3, true);

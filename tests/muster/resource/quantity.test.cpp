@@ -212,6 +212,25 @@ TEST_CASE("a quantity beyond int64 is printed exactly and held at the end of the
     CHECK(canonical("12345678901234567890123456") == "12345678901234567890123456");
 }
 
+TEST_CASE("billionths are exact up to 10^37") {
+    const auto text_of = [](const std::string& text) {
+        auto amount = read(text).billionths();
+        const bool negative = amount < 0;
+        std::string digits;
+        for (amount = negative ? -amount : amount; amount > 0; amount /= 10)
+            digits.insert(digits.begin(), static_cast<char>('0' + static_cast<int>(amount % 10)));
+        return (negative ? "-" : "") + digits;
+    };
+    CHECK(text_of("0") == "");
+    CHECK(text_of("1n") == "1");
+    CHECK(text_of("-1.5") == "-1500000000");
+    CHECK(text_of("1000000000000000000002") == "1000000000000000000002000000000");
+    const auto largest = std::string(28, '9');
+    CHECK(text_of(largest) == largest + "000000000");
+    CHECK(text_of("-1e28") == "-1" + std::string(37, '0'));
+    CHECK(text_of("1e2147483646") == "1" + std::string(37, '0'));
+}
+
 TEST_CASE("the ends of int64 are exact") {
     CHECK(read("9223372036854775807").units_up() == top);
     CHECK(read("-9223372036854775808").units_up() == bottom);
