@@ -4,7 +4,7 @@
 // case a line. The table is local to a test helper, so this program copies the module, makes the copy
 // record its table instead of running it, and runs that.
 //
-//	cd tests/devices/extract && go run . ../kubernetes_allocator.json
+//	cd tests/devices/extract && go run . ..
 package main
 
 import (
@@ -26,6 +26,9 @@ const (
 //go:embed recorder.go.txt
 var recorder string
 
+//go:embed random.go.txt
+var random string
+
 // Each of these texts stands once in the helper.
 var edits = []struct{ file, from, to string }{
 	// The helper hides the results that it expects behind matchers.
@@ -40,21 +43,25 @@ var edits = []struct{ file, from, to string }{
 }
 
 func main() {
-	if len(os.Args) != 2 {
-		fatal(fmt.Errorf("usage: extract FILE"))
+	if len(os.Args) < 2 || len(os.Args) > 3 {
+		fatal(fmt.Errorf("usage: extract FOLDER [RANDOM_CASES]"))
+	}
+	count := "100"
+	if len(os.Args) == 3 {
+		count = os.Args[2]
 	}
 	out, err := filepath.Abs(os.Args[1])
 	fatal(err)
 	copied, err := os.MkdirTemp("", "extract")
 	fatal(err)
-	err = extract(copied, out)
+	err = extract(copied, out, count)
 	// The module cache is read-only, and so is its copy.
 	_ = filepath.Walk(copied, func(path string, _ os.FileInfo, _ error) error { return os.Chmod(path, 0o755) })
 	_ = os.RemoveAll(copied)
 	fatal(err)
 }
 
-func extract(copied, out string) error {
+func extract(copied, out, count string) error {
 	download := exec.Command("go", "mod", "download", "-json", module+"@"+version)
 	download.Dir = copied
 	answer, err := download.Output()
@@ -88,6 +95,7 @@ func extract(copied, out string) error {
 	// The helper, which is no test, calls the recorder, so the recorder is none either.
 	added := map[string]string{
 		"recorder.go":      recorder,
+		"random.go":        random,
 		"recorder_test.go": "package allocatortesting\n\nimport \"testing\"\n\nfunc TestRecord(t *testing.T) { Record(t) }\n",
 	}
 	for name, text := range added {
@@ -97,7 +105,7 @@ func extract(copied, out string) error {
 	}
 	test := exec.Command("go", "test", "-count=1", "-run", "TestRecord", "./"+folder)
 	test.Dir = tree
-	test.Env = append(os.Environ(), "RECORD_TO="+out, "GOFLAGS=-mod=mod")
+	test.Env = append(os.Environ(), "RECORD_TO="+out, "RECORD_RANDOM="+count, "GOFLAGS=-mod=mod")
 	printed, err := test.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, printed)
