@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -116,6 +117,22 @@ public:
         compute_share(row, device, share);
     }
 
+    /// Returns true if two claims ask for the same, as far as the devices of the node show, and the
+    /// order in which they get their devices does not matter. Precondition: all selectors are
+    /// evaluated. False for some claims that are alike.
+    [[nodiscard]] bool are_alike(std::size_t lhs, std::size_t rhs) const {
+        const claim_row& left = claims[lhs];
+        const claim_row& right = claims[rhs];
+        if (left.requests != right.requests || !left.source->constraints.empty() ||
+            !right.source->constraints.empty())
+            return false;
+        for (std::size_t index = 0; index < left.requests; ++index)
+            if (!are_alike(requests[left.first_request + index],
+                           requests[right.first_request + index]))
+                return false;
+        return left.requests > 0;
+    }
+
     [[nodiscard]] std::string name_of(const alternative_row& row) const {
         const device_request& request = *requests[request_index(row)].source;
         return request.is_prioritized ? request.name + '/' + row.source->name : request.name;
@@ -130,6 +147,18 @@ public:
     }
 
 private:
+    [[nodiscard]] bool are_alike(const request_row& lhs, const request_row& rhs) const {
+        if (lhs.alternatives != 1 || rhs.alternatives != 1)
+            return false;
+        const alternative_row& left = alternatives[lhs.first_alternative];
+        const alternative_row& right = alternatives[rhs.first_alternative];
+        return !left.is_all && !right.is_all && !left.source->admin_access &&
+               !right.source->admin_access && left.count == right.count &&
+               left.source->capacities == right.source->capacities &&
+               left.source->tolerations == right.source->tolerations &&
+               std::equal(left.verdicts.begin(), left.verdicts.end(), right.verdicts.begin());
+    }
+
     [[nodiscard]] bool add(const device_claim& source, const std::vector<device_pool>& pools) {
         const auto claim = claims.size();
         claims.push_back({&source, requests.size(), source.requests.size()});

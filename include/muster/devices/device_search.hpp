@@ -114,8 +114,9 @@ private:
         }
         const auto index = claims_.claims[claim].first_request + request;
         const request_row& row = claims_.requests[index];
+        const auto from = request == 0 ? first_device_of(claim) : 0;
         for (std::size_t each = 0; each < row.alternatives; ++each) {
-            const auto next = next_device(row.first_alternative + each, 0, 0);
+            const auto next = next_device(row.first_alternative + each, 0, from);
             if (next == progress::found)
                 chosen_[index] = each;
             if (next != progress::dead_end)
@@ -197,8 +198,24 @@ private:
         symmetry_.emplace(devices_, claims_, placements_.constraints, features_);
         for (const placement& placed : placements_.all)
             symmetry_->hold(placed.device);
+        repeats_.push_back(0);
+        for (std::size_t claim = 1; claim < claims_.claims.size(); ++claim)
+            repeats_.push_back(claims_.are_alike(claim - 1, claim) ? 1 : 0);
         // Verdicts that fail count when the search gets to them.
         claims_.error = {};
+    }
+
+    /// Returns where the search for the first request of a claim begins. If the claim before is
+    /// alike, an allocation in which this claim has the earlier devices remains one with the two
+    /// swapped, and the search would have found that first.
+    [[nodiscard]] std::size_t first_device_of(std::size_t claim) const {
+        if (!symmetry_ || repeats_[claim] == 0)
+            return 0;
+        const auto& before = placements_.all;
+        for (auto index = before.size(); index-- > 0;)
+            if (claims_.alternatives[before[index].alternative].claim != claim - 1)
+                return index + 1 == before.size() ? 0 : before[index + 1].device;
+        return before.empty() ? 0 : before[0].device;
     }
 
     [[nodiscard]] bool is_alike(std::size_t device,
@@ -340,6 +357,8 @@ private:
     device_placements placements_;
     /// Absent until the first dead end.
     std::optional<device_symmetry> symmetry_;
+    /// By claim: it is like the one before.
+    sequence<std::uint8_t> repeats_;
     /// States from which there is no allocation.
     std::set<std::string> dead_ends_;
     /// By request: the alternative that was chosen.

@@ -26,6 +26,8 @@ struct device_toleration {
     bool exists = false;
     /// Absent = every effect.
     std::optional<device_taint_effect> effect;
+
+    friend bool operator==(const device_toleration&, const device_toleration&) = default;
 };
 
 /// Returns true if the toleration covers the taint.

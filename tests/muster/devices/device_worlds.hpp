@@ -51,7 +51,8 @@ public:
         const auto pools = chance_.between(1, 2);
         for (std::int64_t pool = 0; pool < pools; ++pool)
             add_pool("p" + std::to_string(pool), chance_.between(1, 6 / pools));
-        for (std::int64_t claim = chance_.between(1, 2); claim > 0; --claim)
+        for (std::int64_t claim = chance_.percent(15) ? 3 : chance_.between(1, 2); claim > 0;
+             --claim)
             add_claim();
         return std::move(made_);
     }
@@ -142,6 +143,10 @@ private:
     }
 
     void add_claim() {
+        if (!made_.claims.empty() && chance_.percent(30)) {
+            made_.claims.push_back(made_.claims.back());
+            return;
+        }
         muster::device_claim claim;
         claim.name = "c" + std::to_string(made_.claims.size());
         // A constraint that excludes a device of a request for all of them is an error.
