@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <muster/codec/device_catalog.hpp>
-#include <muster/codec/device_selector.hpp>
+#include <muster/codec/device_homes.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/vocabulary/node.hpp>
 
@@ -46,13 +46,10 @@ public:
         muster::node<1> view;
         view.name = node.metadata.key.name;
         view.labels = node.metadata.labels;
-        return std::ranges::count_if(
-            devices_of_class(name), [&](const muster::codec::device_nodes* reached) {
-                return reached->all || (!reached->name.empty() && reached->name == view.name) ||
-                       (reached->selector && reached->unsupported.empty() &&
-                        std::ranges::any_of(*reached->selector,
-                                            [&](const auto& term) { return term.matches(view); }));
-            });
+        return std::ranges::count_if(devices_of_class(name),
+                                     [&](const muster::codec::device_nodes* reached) {
+                                         return muster::codec::reaches(view, *reached);
+                                     });
     }
 
 private:
@@ -67,15 +64,14 @@ private:
             uses_.emplace(find_uses());
             devices_ = muster::codec::devices_of(catalog_.slices);
         }
-        std::vector<muster::codec::device_selector> selectors;
-        for (const std::string& text : catalog_.classes.at(name)->selectors)
-            if (auto parsed = muster::codec::parse_device_selector(text))
-                selectors.push_back(std::move(*parsed));
+        const auto& selectors = catalog_.classes.at(name)->selectors.selectors;
         for (const muster::codec::pooled_device& one : devices_) {
-            const auto use = uses_->find(one.key);
-            const bool is_out = use == uses_->end() ? one.device->is_tainted : !use->second;
+            const auto use = uses_->find(one.id);
+            const bool is_out =
+                use == uses_->end() ? muster::codec::is_tainted(*one.of) : !use->second;
             if (!is_out && std::ranges::none_of(selectors, [&](const auto& each) {
-                    return each.matches(one.key.driver, *one.device) == false;
+                    return each.matches(one.of->attributes).outcome ==
+                           muster::selector_outcome::differs;
                 }))
                 at->second.push_back(one.nodes);
         }
@@ -83,23 +79,24 @@ private:
     }
 
     /// Devices that are allocated; true of those that a pod on a node holds by what it requests.
-    [[nodiscard]] std::map<muster::codec::device_key, bool> find_uses() const {
+    [[nodiscard]] std::map<muster::device_id, bool> find_uses() const {
         std::set<std::string_view> standing;
         for (const auto& pod : objects_->pods)
             if (!pod.node.empty())
                 standing.insert(pod.metadata.uid);
-        std::map<muster::codec::device_key, bool> uses;
+        std::map<muster::device_id, bool> uses;
         for (const auto& claim : objects_->devices.claims)
             if (claim.allocation)
                 for (const auto& each : claim.allocation->devices)
-                    uses[each] = claim.is_extended && standing.contains(claim.owner_uid);
+                    if (!each.admin_access)
+                        uses[each.id] = claim.is_extended && standing.contains(claim.owner_uid);
         return uses;
     }
 
     const muster::codec::manifests* objects_;
     muster::codec::device_catalog catalog_;
     std::vector<muster::codec::pooled_device> devices_;
-    std::optional<std::map<muster::codec::device_key, bool>> uses_;
+    std::optional<std::map<muster::device_id, bool>> uses_;
     std::map<std::string_view, reached_nodes> found_;
 };
 

@@ -7,6 +7,7 @@
 #include <muster/base/checked.hpp>
 #include <muster/vocabulary/constraints.hpp>
 
+#include "check_claims.hpp"
 #include "check_devices.hpp"
 
 namespace cli {
@@ -89,6 +90,10 @@ public:
             if (const auto to = placed_->find(pod.metadata.key); to != placed_->end())
                 check_pod(pod, to->second);
         check_devices();
+        for (const std::string& each : claim_check(*objects_, *placed_, *gone_).run())
+            found_.push_back(
+                "node " + each +
+                " has too few devices for the claims of the pods that are placed there");
         check_quotas();
         return std::move(found_);
     }

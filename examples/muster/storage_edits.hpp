@@ -138,10 +138,11 @@ inline void copy_storage(const muster::codec::node_object& like, const std::stri
 inline void copy_devices(const muster::codec::node_object& like, const std::string& name,
                          muster::codec::device_objects& devices) {
     copy_objects(devices.slices, [&](muster::codec::resource_slice_object& of) {
-        if (of.nodes_per_device || of.nodes.name != like.metadata.key.name)
+        if (!of.nodes_of.empty() || of.nodes.name != like.metadata.key.name)
             return false;
         of.metadata.key.name += "-on-" + name;
-        of.pool += "-on-" + name;
+        of.slice.name += "-on-" + name;
+        of.slice.pool += "-on-" + name;
         of.nodes.name = name;
         return true;
     });

@@ -27,6 +27,8 @@ public:
     explicit device_catalog(const device_objects& objects) {
         for (const resource_claim_object& each : objects.claims)
             claims.emplace(each.metadata.key, &each);
+        for (const resource_claim_template_object& each : objects.templates)
+            templates.emplace(each.metadata.key, &each);
         for (const resource_slice_object& each : objects.slices)
             slices.push_back(&each);
         // The order of an input's objects does not matter.
@@ -37,6 +39,7 @@ public:
     device_catalog() = default;
 
     std::map<object_key, const resource_claim_object*> claims;
+    std::map<object_key, const resource_claim_template_object*> templates;
     std::vector<const resource_slice_object*> slices;
     std::map<std::string_view, const device_class_object*> classes;
 
@@ -73,12 +76,17 @@ private:
 
 /// A device of a complete pool.
 struct pooled_device {
-    device_key key;
-    const device_object* device = nullptr;
+    device_id id;
+    const device* of = nullptr;
     const device_nodes* nodes = nullptr;
 };
 
-/// Returns the devices of all complete pools, in the order of their keys. A pool is complete if all
+/// True if no claim without tolerations can get the device.
+[[nodiscard]] inline bool is_tainted(const device& of) {
+    return taints_prevent_allocation(of.taints, {});
+}
+
+/// Returns the devices of all complete pools, in the order of their ids. A pool is complete if all
 /// slices of its newest generation are present. A pool that lists a device twice counts as empty.
 /// O(devices · log devices).
 [[nodiscard]] inline std::vector<pooled_device>
@@ -87,27 +95,30 @@ devices_of(const std::vector<const resource_slice_object*>& slices) {
              std::vector<const resource_slice_object*>>
         pools;
     for (const resource_slice_object* const each : slices) {
-        auto& pool = pools[{each->driver, each->pool}];
-        if (!pool.empty() && pool.front()->generation < each->generation)
+        auto& pool = pools[{each->slice.driver, each->slice.pool}];
+        if (!pool.empty() && pool.front()->slice.generation < each->slice.generation)
             pool.clear();
-        if (pool.empty() || pool.front()->generation == each->generation)
+        if (pool.empty() || pool.front()->slice.generation == each->slice.generation)
             pool.push_back(each);
     }
     std::vector<pooled_device> found;
     for (const auto& [name, pool] : pools) {
         const auto count = static_cast<std::int64_t>(pool.size());
-        if (std::ranges::any_of(pool, [&](const auto* each) { return each->slices != count; }))
+        if (std::ranges::any_of(pool,
+                                [&](const auto* each) { return each->slice.slice_count != count; }))
             continue;
         std::map<std::string_view, pooled_device> devices;
         std::size_t listed = 0;
-        for (const resource_slice_object* const slice : pool)
-            for (const device_object& each : slice->devices) {
+        for (const resource_slice_object* const from : pool) {
+            const device_slice& slice = from->slice;
+            for (std::size_t at = 0; at < slice.devices.size(); ++at) {
+                const device& each = slice.devices[at];
                 ++listed;
-                devices.emplace(each.name, pooled_device{{slice->driver, slice->pool, each.name},
+                devices.emplace(each.name, pooled_device{{slice.driver, slice.pool, each.name},
                                                          &each,
-                                                         slice->nodes_per_device ? &each.nodes
-                                                                                 : &slice->nodes});
+                                                         &from->nodes_at(at)});
             }
+        }
         if (devices.size() == listed)
             for (auto& [key, each] : devices)
                 found.push_back(std::move(each));

@@ -72,21 +72,41 @@ inline constexpr std::size_t most_consumers = 256;
 /// Reservations that the waiting pods before this one need, by claim.
 using claim_reservations = std::map<const resource_claim_object*, std::size_t>;
 
+/// A claim of a waiting pod that must be allocated before the pod starts.
+struct unallocated_claim {
+    /// "claim NAME", or "template NAME" if the claim is still to be made.
+    std::string name;
+    const claim_spec* spec = nullptr;
+    /// The pod uses the claim alone. Null: it is made from the template for the pod.
+    const resource_claim_object* claim = nullptr;
+};
+
 /// Adds the effects of one ResourceClaim of a waiting pod: the nodes of the claim's allocation, or
-/// the reason why the pod must wait; and the reservation that the pod needs. O(log claims +
+/// the reason why the pod must wait; and the reservation that the pod needs. A claim that must be
+/// allocated is added to `unallocated` if that is planned, and else is a reason. O(log claims +
 /// consumers).
 inline void plan_claim(const device_catalog& catalog, const pod_claim& entry, const pod_object& pod,
-                       claim_reservations& reserved, volume_effects& to) {
+                       device_writes writes, claim_reservations& reserved,
+                       std::vector<unallocated_claim>& unallocated, volume_effects& to) {
     if (entry.needs_none)
         return;
+    const bool allocates = writes == device_writes::all;
     const auto wait = [&](const std::string& name, const std::string& why) {
         to.waits.push_back("resource claim " + name + " " + why);
         to.missing_devices.push_back(name);
     };
     if (entry.claim.empty()) {
+        const auto found =
+            catalog.templates.find({pod.metadata.key.name_space, entry.from_template});
+        if (allocates && found != catalog.templates.end()) {
+            unallocated.push_back({"template " + entry.from_template, &found->second->spec});
+            return;
+        }
         to.waits.push_back("the resource claim for " + entry.name +
                            " is still to be made from template " + entry.from_template +
-                           ", and allocation " + std::string(not_written));
+                           (allocates ? ", which does not exist (expected a "
+                                        "ResourceClaimTemplate of that name)"
+                                      : ", and allocation " + std::string(not_written)));
         to.unmade_devices.push_back(entry.name);
         return;
     }
@@ -110,6 +130,10 @@ inline void plan_claim(const device_catalog& catalog, const pod_claim& entry, co
                     (before == 0 ? "" : ", and " + std::to_string(before) + pods + " first") +
                     " (expected less than " + std::to_string(detail::most_consumers) + ")");
         }
+    }
+    if (!claim.allocation && allocates) {
+        unallocated.push_back({"claim " + entry.claim, &claim.spec, &claim});
+        return;
     }
     if (!claim.allocation)
         return wait(entry.claim, "is not allocated: allocation " + std::string(not_written));

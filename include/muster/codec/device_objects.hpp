@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <map>
+#include <cstddef>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include <muster/codec/object_metadata.hpp>
+#include <muster/devices/device_allocation.hpp>
+#include <muster/devices/device_claim.hpp>
+#include <muster/devices/device_slice.hpp>
 #include <muster/vocabulary/constraints.hpp>
 
 namespace muster {
@@ -26,15 +27,6 @@ struct pod_claim {
     bool needs_none = false;
 };
 
-/// Names a device, as the results of an allocation do.
-struct device_key {
-    std::string driver;
-    std::string pool;
-    std::string device;
-
-    [[nodiscard]] friend auto operator<=>(const device_key&, const device_key&) = default;
-};
-
 /// An object that uses a claim (an entry of `status.reservedFor`).
 struct claim_consumer {
     std::string resource; ///< "pods" for a pod, "podgroups" for all pods of a PodGroup
@@ -43,13 +35,19 @@ struct claim_consumer {
 };
 
 /// The `status.allocation` of a claim.
-struct device_allocation {
+struct claim_status {
     /// Absent = any node.
     std::optional<std::vector<node_term>> nodes;
     /// Parts of the node selector that cannot be modelled.
     std::vector<std::string> unsupported;
-    /// Devices allocated for exclusive use, without those allocated for admin access.
-    std::vector<device_key> devices;
+    std::vector<allocated_device> devices;
+};
+
+/// The spec of a claim or of a template.
+struct claim_spec {
+    device_claim asks;
+    /// Fields that are not known. No allocation of the claim is planned if there are any.
+    std::vector<std::string> unsupported;
 };
 
 /// resource.k8s.io ResourceClaim.
@@ -60,18 +58,17 @@ struct resource_claim_object {
     std::string owner_name;
     /// kube-scheduler created the claim for extended resources that its controller pod requests.
     bool is_extended = false;
+    claim_spec spec;
     /// Absent = not allocated.
-    std::optional<device_allocation> allocation;
+    std::optional<claim_status> allocation;
     std::vector<claim_consumer> reserved_for;
 };
 
 /// resource.k8s.io ResourceClaimTemplate.
 struct resource_claim_template_object {
     object_metadata metadata;
+    claim_spec spec;
 };
-
-/// The value of a device attribute. Versions and lists are `monostate`: they are never compared.
-using device_value = std::variant<std::monostate, std::string, bool, std::int64_t>;
 
 /// The nodes that can use a device: one by name, those that match a selector, or all.
 struct device_nodes {
@@ -82,30 +79,17 @@ struct device_nodes {
     bool all = false;
 };
 
-struct device_object {
-    std::string name;
-    /// By qualified name, "domain/name".
-    std::map<std::string, device_value> attributes;
-    /// The device has a taint with effect NoSchedule or NoExecute.
-    bool is_tainted = false;
-    /// The device shares counters of its pool with other devices.
-    bool is_partition = false;
-    /// Set only if the slice has perDeviceNodeSelection.
-    device_nodes nodes;
-};
-
 /// resource.k8s.io ResourceSlice.
 struct resource_slice_object {
     object_metadata metadata;
-    std::string driver;
-    std::string pool;
-    std::int64_t generation = 0;
-    /// Number of slices in a complete generation of the pool.
-    std::int64_t slices = 1;
-    /// Each device has its own nodes (perDeviceNodeSelection).
-    bool nodes_per_device = false;
+    device_slice slice;
     device_nodes nodes;
-    std::vector<device_object> devices;
+    /// By device, if each has its own nodes (perDeviceNodeSelection); else empty.
+    std::vector<device_nodes> nodes_of;
+
+    [[nodiscard]] const device_nodes& nodes_at(std::size_t device) const {
+        return nodes_of.empty() ? nodes : nodes_of[device];
+    }
 };
 
 /// resource.k8s.io DeviceClass.
@@ -114,7 +98,9 @@ struct device_class_object {
     /// The extended resource that the devices of the class serve; empty = only the implicit one.
     std::string resource;
     /// CEL expressions. A device of the class meets all of them.
-    std::vector<std::string> selectors;
+    std::vector<std::string> texts;
+    /// `texts`, parsed.
+    device_class selectors;
 };
 
 /// The device objects of an input.

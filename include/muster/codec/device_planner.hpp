@@ -15,7 +15,10 @@
 
 #include <muster/codec/device_catalog.hpp>
 #include <muster/codec/device_claims.hpp>
-#include <muster/codec/device_selector.hpp>
+#include <muster/codec/device_counter.hpp>
+#include <muster/codec/device_homes.hpp>
+#include <muster/codec/device_sets.hpp>
+#include <muster/codec/node_devices.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/volume_plan.hpp>
 #include <muster/vocabulary/constraints.hpp>
@@ -61,8 +64,9 @@ public:
             return std::tuple(pod->metadata.created.value_or(std::numeric_limits<timestamp>::max()),
                               pod->metadata.key);
         });
+        std::vector<device_counter::demand> demands;
         for (const pod_object* const pod : claiming)
-            plan_claims(*pod);
+            plan_claims(*pod, demands);
         hold_users_of_agents();
         std::set<std::string> resources;
         for (const std::string& each : asked)
@@ -72,7 +76,7 @@ public:
             for (const auto& each : pod->requests)
                 if (is_there(*pod) && catalog_->class_of(each.first))
                     resources.insert(each.first);
-        if (resources.empty())
+        if (resources.empty() && demands.empty())
             return;
         devices_ = devices_of(catalog_->slices);
         if (writes_ == device_writes::all)
@@ -82,6 +86,8 @@ public:
                 serve(each);
             else
                 hold_users_of(each);
+        if (!demands.empty())
+            count(demands);
     }
 
 private:
@@ -90,12 +96,45 @@ private:
     }
     static bool waits(const pod_object& pod) { return is_there(pod) && pod.node.empty(); }
 
-    void plan_claims(const pod_object& pod) {
+    void plan_claims(const pod_object& pod, std::vector<device_counter::demand>& demands) {
         volume_effects made;
+        device_counter::demand asked{&pod, {}};
         for (const pod_claim& each : pod.claims)
-            plan_claim(*catalog_, each, pod, reserved_, made);
+            plan_claim(*catalog_, each, pod, writes_, reserved_, asked.claims, made);
+        // A pod that waits for another claim takes no devices from others.
+        if (!asked.claims.empty() && made.waits.empty())
+            demands.push_back(std::move(asked));
         if (!(made == volume_effects{}))
             into_->pods[pod.metadata.key].add_devices(made);
+    }
+
+    /// Counts the devices of claims that must be allocated. A claim that several pods use is not
+    /// counted.
+    void count(std::vector<device_counter::demand>& demands) {
+        std::map<const resource_claim_object*, std::int64_t> users;
+        for (const auto& demand : demands)
+            for (const unallocated_claim& each : demand.claims)
+                if (each.claim)
+                    ++users[each.claim];
+        std::erase_if(demands, [&](const device_counter::demand& demand) {
+            for (const unallocated_claim& each : demand.claims)
+                if (each.claim && users[each.claim] > 1) {
+                    volume_effects& to = into_->pods[demand.pod->metadata.key];
+                    to.waits.push_back("resource " + each.name + " is not allocated, and " +
+                                       std::to_string(users[each.claim]) +
+                                       " waiting pods share it: such claims are not planned yet");
+                    to.missing_devices.push_back(each.claim->metadata.key.name);
+                    return true;
+                }
+            return false;
+        });
+        const device_homes homes(*catalog_, devices_, views_, pods_);
+        const node_devices by_node(*catalog_, devices_, views_);
+        device_counter counter(*catalog_, devices_, homes, by_node, *into_);
+        for (const auto& [resource, devices] : counted_)
+            counter.add_resource(resource, devices);
+        counter.count(demands);
+        into_->from_claims += demands.size();
     }
 
     // ---- extended resources --------------------------------------------------------------------
@@ -139,17 +178,14 @@ private:
 
     /// Keeps pods waiting if only devices on their nodes could serve the resource.
     void hold_users_of(const std::string& resource) {
-        std::vector<device_selector> selectors;
-        for (const std::string& text : catalog_->class_of(resource)->selectors)
-            if (auto parsed = parse_device_selector(text))
-                selectors.push_back(std::move(*parsed));
+        const auto& selectors = catalog_->class_of(resource)->selectors.selectors;
         std::vector<bool> has_some(nodes_.size(), false);
         const device_nodes* marked = nullptr;
         for (const pooled_device& each : devices_)
             // Devices of one slice mostly share their nodes, so these are marked once.
             if (each.nodes != marked &&
-                std::ranges::none_of(selectors, [&](const device_selector& one) {
-                    return one.matches(each.key.driver, *each.device) == false;
+                std::ranges::none_of(selectors, [&](const request_selector& one) {
+                    return one.matches(each.of->attributes).outcome == selector_outcome::differs;
                 })) {
                 marked = each.nodes;
                 mark(*marked, has_some);
@@ -206,8 +242,10 @@ private:
                 for (const pod_object* const pod : standing[claim->owner_name])
                     if (detail::controls(*pod, *claim))
                         user = pod;
-            for (const device_key& each : claim->allocation->devices) {
-                const auto [at, fresh] = users_.emplace(each, user);
+            for (const allocated_device& each : claim->allocation->devices) {
+                if (each.admin_access)
+                    continue;
+                const auto [at, fresh] = users_.emplace(each.id, user);
                 if (!fresh && at->second != user)
                     at->second = nullptr;
             }
@@ -216,39 +254,20 @@ private:
 
     /// Finds the devices of the class that serves the resource. Returns false if a selector of the
     /// class cannot be evaluated; then pods that request the resource wait.
-    [[nodiscard]] bool select(const std::string& resource, std::vector<std::size_t>& found) {
-        std::vector<device_selector> selectors;
-        for (const std::string& text : catalog_->class_of(resource)->selectors) {
-            auto parsed = parse_device_selector(text);
-            if (!parsed) {
-                hold(resource, ", whose selector is not understood: " + text);
-                return false;
-            }
-            selectors.push_back(std::move(*parsed));
+    [[nodiscard]] bool select(const std::string& resource, device_set& found) {
+        const device_class_object& of_class = *catalog_->class_of(resource);
+        selected_devices selected = select_devices(devices_, of_class.selectors);
+        if (!selected.undecided.empty()) {
+            hold(resource, ", whose selector cannot be decided for " + selected.undecided);
+            return false;
         }
-        for (std::size_t at = 0; at < devices_.size(); ++at) {
-            const pooled_device& each = devices_[at];
-            bool is_selected = true;
-            for (std::size_t one = 0; one < selectors.size() && is_selected; ++one) {
-                const auto verdict = selectors[one].matches(each.key.driver, *each.device);
-                if (!verdict) {
-                    hold(resource, ", whose selector cannot be decided for device " +
-                                       each.key.device + " of pool " + each.key.pool +
-                                       " (an attribute is missing or of another type): " +
-                                       catalog_->class_of(resource)->selectors[one]);
-                    return false;
-                }
-                is_selected = *verdict;
-            }
-            if (is_selected)
-                found.push_back(at);
-        }
+        found = std::move(selected.devices);
         return true;
     }
 
     /// Counts the devices that serve the resource, on nodes whose allocatable lists none of it.
     void serve(const std::string& resource) {
-        std::vector<std::size_t> selected;
+        device_set selected;
         if (!select(resource, selected))
             return;
         for (const std::size_t at : selected)
@@ -256,16 +275,19 @@ private:
                 return hold(resource, ", whose devices serve " + other->second +
                                           " too, and they are counted for one of both only");
         volume_supply supply;
-        std::vector<std::size_t> shared;
+        device_set& counted = counted_[resource];
         for (const node_object* const node : nodes_)
             supply.on.emplace(node->metadata.key.name, listed(*node, resource));
         for (const std::size_t at : selected) {
             served_.emplace(at, resource);
-            const auto user = users_.find(devices_[at].key);
+            const device& of = *devices_[at].of;
+            if (!is_tainted(of) && of.consumes.empty())
+                counted.push_back(at);
+            const auto user = users_.find(devices_[at].id);
             if (user != users_.end()) {
                 if (user->second && user->second->requests.contains(resource))
                     add(supply, resource, user->second->node);
-            } else if (!devices_[at].device->is_tainted && !devices_[at].device->is_partition) {
+            } else if (!is_tainted(of) && of.consumes.empty()) {
                 place(at, resource, supply);
             }
         }
@@ -308,14 +330,6 @@ private:
             ++*best;
     }
 
-    [[nodiscard]] static bool reaches(const node<1>& from, const device_nodes& nodes) {
-        if (nodes.all)
-            return true;
-        return nodes.selector && nodes.unsupported.empty() &&
-               std::ranges::any_of(*nodes.selector,
-                                   [&](const node_term& term) { return term.matches(from); });
-    }
-
     const device_catalog* catalog_;
     std::span<const node_object* const> nodes_;
     device_writes writes_;
@@ -325,7 +339,9 @@ private:
     std::span<const pod_object* const> pods_;
     volume_plan* into_ = nullptr;
     std::vector<pooled_device> devices_;
-    std::map<device_key, const pod_object*> users_;
+    std::map<device_id, const pod_object*> users_;
+    /// By resource, the devices that can count for it.
+    std::map<std::string, device_set> counted_;
     /// The resource that each device is counted for, by position.
     std::map<std::size_t, std::string> served_;
 };

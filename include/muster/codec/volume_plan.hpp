@@ -138,6 +138,8 @@ struct volume_plan {
     std::size_t assumed_drafts = 0;
     /// Waiting pods that can get an extended resource from devices alone, by the resource.
     std::map<std::string, std::size_t> from_devices;
+    /// Waiting pods with claims that must be allocated, and that are counted.
+    std::size_t from_claims = 0;
 
     [[nodiscard]] const volume_effects* find(const object_key& pod) const {
         const auto known = pods.find(pod);

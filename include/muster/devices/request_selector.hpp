@@ -15,6 +15,8 @@ inline namespace v0_1 {
 /// A selector of a class or of a request. One that cannot be parsed fails, or is not supported, on
 /// every device: as in Kubernetes, it does no harm until a device is matched.
 struct request_selector {
+    /// As written.
+    std::string text;
     std::optional<device_selector> parsed;
     /// Why `parsed` is absent.
     selector_error error;
@@ -33,6 +35,7 @@ struct request_selector {
 /// Returns the selector that a CEL text describes.
 [[nodiscard]] inline request_selector read_request_selector(std::string_view text) {
     request_selector selector;
+    selector.text = text;
     auto parsed = parse_device_selector(text);
     if (parsed)
         selector.parsed = *std::move(parsed);

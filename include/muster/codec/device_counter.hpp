@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <muster/base/checked.hpp>
+#include <muster/codec/claim_text.hpp>
+#include <muster/codec/device_catalog.hpp>
+#include <muster/codec/device_claims.hpp>
+#include <muster/codec/device_homes.hpp>
+#include <muster/codec/device_sets.hpp>
+#include <muster/codec/node_devices.hpp>
+#include <muster/codec/objects.hpp>
+#include <muster/codec/volume_plan.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace codec {
+
+/// Plans the claims that must be allocated as amounts of nodes, so that a gang with claims is
+/// placed as exactly as one with any other resource.
+///
+/// - Requests for whole devices are amounts of sets of devices. All sets that are counted are
+///   disjoint or one within the other, and a request counts in its set and in all sets around it.
+///   So the devices of a node suffice if and only if the amounts do (Hall's theorem).
+/// - Pods with any other request (partitions, shared devices, `All`, alternatives, constraints,
+///   admin access) count as pods: a node has room for as many as allocate_devices() finds devices
+///   for at once. Their devices must be asked for by equal pods only.
+///
+/// Pods whose claims fit neither wait, with a reason.
+class device_counter {
+public:
+    struct demand {
+        const pod_object* pod = nullptr;
+        std::vector<unallocated_claim> claims;
+    };
+
+    /// The arguments must outlive the counter.
+    device_counter(const device_catalog& catalog, const std::vector<pooled_device>& devices,
+                   const device_homes& homes, const node_devices& by_node, volume_plan& into)
+        : catalog_(&catalog),
+          devices_(&devices),
+          homes_(&homes),
+          by_node_(&by_node),
+          into_(&into) {}
+
+    /// Adds an extended resource that the devices serve: whoever gets one of them by a claim takes
+    /// it from the resource too.
+    void add_resource(const std::string& resource, device_set devices) {
+        sets_.push_back({resource, std::move(devices), true, false});
+    }
+
+    /// Adds the amounts of the pods and of the nodes. O(pods × claims × sets + devices × selectors
+    /// × sets + nodes × devices × allocations).
+    void count(const std::vector<demand>& demands) {
+        std::map<std::string, std::vector<const demand*>> unlike;
+        std::vector<pod_amounts> whole;
+        for (const demand& each : demands) {
+            if (!prepare(each))
+                continue;
+            if (asks_whole(each))
+                find_sets(each, whole);
+            else
+                unlike[text_of(each)].push_back(&each);
+        }
+        for (const pod_amounts& each : whole)
+            charge(each);
+        supply_sets();
+        for (const auto& [text, pods] : unlike)
+            count_pods(pods);
+    }
+
+private:
+    struct counted_set {
+        std::string name;
+        device_set devices;
+        bool is_resource = false;
+        /// Some pod counts in it.
+        bool is_used = false;
+    };
+    /// What a pod asks for, by position of the set.
+    struct pod_amounts {
+        const pod_object* pod = nullptr;
+        std::map<std::size_t, std::int64_t> of;
+    };
+
+    void hold(const demand& of, const std::string& why) {
+        volume_effects& to = into_->pods[of.pod->metadata.key];
+        for (const unallocated_claim& each : of.claims)
+            to.waits.push_back("resource " + each.name + " " + why);
+        to.unusable = true;
+    }
+
+    [[nodiscard]] static std::string text_of(const demand& of) {
+        std::string text;
+        for (const unallocated_claim& each : of.claims)
+            text += claim_text(each.spec->asks) + "\n";
+        return text;
+    }
+
+    /// Finds the devices of all requests. Returns false, and the pod waits, if that is impossible.
+    [[nodiscard]] bool prepare(const demand& of) {
+        for (const unallocated_claim& each : of.claims) {
+            std::int64_t total = 0;
+            if (!each.spec->unsupported.empty()) {
+                hold(of, "has a field that is not known: " + each.spec->unsupported.front());
+                return false;
+            }
+            for (const device_request& request : each.spec->asks.requests)
+                for (const device_alternative& one : request.alternatives) {
+                    const auto of_class = catalog_->classes.find(one.class_name);
+                    if (of_class == catalog_->classes.end()) {
+                        hold(of, "names device class " + one.class_name +
+                                     ", which does not exist (expected a DeviceClass of that "
+                                     "name)");
+                        return false;
+                    }
+                    const selected_devices& found = select(one, *of_class->second);
+                    if (!found.undecided.empty()) {
+                        hold(of, "selects devices by a selector that cannot be decided for " +
+                                     found.undecided);
+                        return false;
+                    }
+                    if (!request.is_prioritized && one.mode == device_count_mode::exact)
+                        total = saturating_add(total, one.count);
+                }
+            if (total > max_devices_per_claim) {
+                hold(of, "asks for " + std::to_string(total) + " devices (expected at most " +
+                             std::to_string(max_devices_per_claim) + ")");
+                return false;
+            }
+        }
+        return true;
+    }
+
+    [[nodiscard]] const selected_devices& select(const device_alternative& asked,
+                                                 const device_class_object& of_class) {
+        const auto [at, is_new] = selected_.try_emplace(selection_text(asked));
+        if (is_new)
+            at->second = select_devices(*devices_, of_class.selectors, &asked);
+        return at->second;
+    }
+    [[nodiscard]] const device_set& selected(const device_alternative& asked) const {
+        return selected_.find(selection_text(asked))->second.devices;
+    }
+
+    // ---- whole devices -------------------------------------------------------------------------
+
+    [[nodiscard]] bool is_whole(const device_request& request) const {
+        if (request.is_prioritized || request.alternatives.size() != 1)
+            return false;
+        const device_alternative& only = request.alternatives.front();
+        return only.mode == device_count_mode::exact && !only.admin_access &&
+               only.capacities.empty() && std::ranges::all_of(selected(only), [&](std::size_t at) {
+                   const device& each = *(*devices_)[at].of;
+                   return each.consumes.empty() && !each.attributes.allows_multiple_allocations;
+               });
+    }
+
+    [[nodiscard]] bool asks_whole(const demand& of) const {
+        return std::ranges::all_of(of.claims, [&](const unallocated_claim& each) {
+            return each.spec->asks.constraints.empty() &&
+                   std::ranges::all_of(each.spec->asks.requests,
+                                       [&](const device_request& one) { return is_whole(one); });
+        });
+    }
+
+    /// Adds what the pod asks for. The pod waits if a set crosses another one.
+    void find_sets(const demand& of, std::vector<pod_amounts>& to) {
+        pod_amounts made{of.pod, {}};
+        for (const unallocated_claim& each : of.claims)
+            for (const device_request& request : each.spec->asks.requests) {
+                const device_alternative& only = request.alternatives.front();
+                const std::size_t set = set_of(only);
+                if (set == sets_.size())
+                    return hold(of, "asks for " + set_name(only) +
+                                        ", some of which others ask for in another way: such "
+                                        "devices are not counted yet");
+                made.of[set] += only.count;
+            }
+        to.push_back(std::move(made));
+    }
+
+    /// Counts the pod in its sets, and in the sets around them.
+    void charge(const pod_amounts& asked) {
+        volume_effects& to = into_->pods[asked.pod->metadata.key];
+        for (const auto& [set, count] : asked.of)
+            for (std::size_t at = 0; at < sets_.size(); ++at) {
+                counted_set& around = sets_[at];
+                const device_set& inner = sets_[set].devices;
+                if (at != set && (inner.empty() || !is_within(inner, around.devices)))
+                    continue;
+                around.is_used = true;
+                to.amounts[around.name] += count;
+                to.growing.insert(around.name);
+            }
+    }
+
+    /// Returns the position of the set that the request selects, or the number of sets if it
+    /// crosses one of them.
+    [[nodiscard]] std::size_t set_of(const device_alternative& asked) {
+        const device_set& devices = selected(asked);
+        const std::string name = set_name(asked);
+        for (std::size_t at = 0; at < sets_.size(); ++at)
+            if (!sets_[at].is_resource && sets_[at].devices == devices)
+                return at;
+        for (const counted_set& each : sets_)
+            if (!are_apart(each.devices, devices) && !is_within(devices, each.devices) &&
+                (each.is_resource || !is_within(each.devices, devices)))
+                return sets_.size();
+        sets_.push_back({unused_name(name), devices, false, false});
+        return sets_.size() - 1;
+    }
+
+    [[nodiscard]] std::string unused_name(const std::string& name) const {
+        std::string made = name;
+        const auto is_taken = [&] {
+            return std::ranges::any_of(sets_,
+                                       [&](const counted_set& each) { return each.name == made; });
+        };
+        for (int next = 2; is_taken(); ++next)
+            made = name + " (" + std::to_string(next) + ")";
+        return made;
+    }
+
+    /// Adds what nodes have of the sets, and what standing pods hold of them.
+    void supply_sets() {
+        for (const counted_set& each : sets_) {
+            if (each.is_resource || !each.is_used)
+                continue;
+            volume_supply supply;
+            for (const std::size_t at : each.devices) {
+                const device_homes::home home = homes_->of(at);
+                if (home.node.empty())
+                    continue;
+                ++supply.on[std::string(home.node)];
+                if (home.holder)
+                    ++into_->pods[home.holder->metadata.key].amounts[each.name];
+            }
+            if (each.devices.empty())
+                supply.lack = "no device of a complete pool is one of these";
+            into_->kinds.emplace(each.name, std::move(supply));
+        }
+    }
+
+    // ---- pods of one kind ----------------------------------------------------------------------
+
+    /// Counts pods with equal claims by how many of them a node has devices for.
+    void count_pods(const std::vector<const demand*>& pods) {
+        const demand& first = *pods.front();
+        device_set all = by_node_->with_counters_of(reached(first));
+        const auto others = std::ranges::find_if(
+            sets_, [&](const counted_set& each) { return !are_apart(each.devices, all); });
+        if (others != sets_.end() || !are_apart(counted_by_pods_, all) ||
+            !by_node_->are_local(all)) {
+            for (const demand* const each : pods)
+                hold(*each, others != sets_.end()
+                                ? "asks for devices among the " + others->name +
+                                      ", together with others: such devices are not counted yet"
+                                : "asks for devices that other pods or other nodes can use "
+                                  "in another way: such devices are not counted yet");
+            return;
+        }
+        counted_by_pods_.insert(counted_by_pods_.end(), all.begin(), all.end());
+        std::ranges::sort(counted_by_pods_);
+        const std::string name = "devices for " + first.claims.front().name + " of " +
+                                 first.pod->metadata.key.name_space + "/" +
+                                 first.pod->metadata.key.name;
+        std::vector<device_claim> claims;
+        for (const unallocated_claim& each : first.claims)
+            claims.push_back(each.spec->asks);
+        volume_supply supply = by_node_->room_for(claims, static_cast<std::int64_t>(pods.size()));
+        if (std::ranges::none_of(supply.on, [](const auto& each) { return each.second > 0; }))
+            supply.lack = "no node has devices that satisfy it";
+        into_->kinds.emplace(name, std::move(supply));
+        for (const demand* const each : pods) {
+            volume_effects& to = into_->pods[each->pod->metadata.key];
+            to.amounts[name] = 1;
+            to.growing.insert(name);
+        }
+    }
+
+    [[nodiscard]] device_set reached(const demand& of) const {
+        device_set all;
+        for (const unallocated_claim& each : of.claims)
+            for (const device_request& request : each.spec->asks.requests)
+                for (const device_alternative& one : request.alternatives) {
+                    const device_set& more = selected(one);
+                    all.insert(all.end(), more.begin(), more.end());
+                }
+        sort_devices(all);
+        return all;
+    }
+
+    const device_catalog* catalog_;
+    const std::vector<pooled_device>* devices_;
+    const device_homes* homes_;
+    const node_devices* by_node_;
+    volume_plan* into_;
+    std::map<std::string, selected_devices> selected_;
+    std::vector<counted_set> sets_;
+    device_set counted_by_pods_;
+};
+
+} // namespace codec
+} // namespace v0_1
+} // namespace muster

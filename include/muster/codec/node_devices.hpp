@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <muster/codec/device_catalog.hpp>
+#include <muster/codec/device_homes.hpp>
+#include <muster/codec/device_sets.hpp>
+#include <muster/codec/volume_plan.hpp>
+#include <muster/devices/device_allocator.hpp>
+#include <muster/vocabulary/node.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace codec {
+
+/// The devices that each node can use, and how many equal pods they satisfy at once.
+class node_devices {
+public:
+    /// Steps of one allocation. A search that takes more counts as one without a result, so a node
+    /// may count for too few pods.
+    static constexpr std::int64_t max_steps = 100'000;
+
+    /// The arguments must outlive this. O(slices · log slices).
+    node_devices(const device_catalog& catalog, const std::vector<pooled_device>& devices,
+                 std::span<const node<1>> nodes)
+        : devices_(&devices), nodes_(nodes) {
+        for (const auto& [name, each] : catalog.classes)
+            classes_.emplace(std::string(name), each->selectors);
+        for (const resource_slice_object* const each : catalog.slices)
+            pools_[{each->slice.driver, each->slice.pool}].push_back(each);
+        for (const auto& [key, slices] : pools_)
+            for (const resource_slice_object* const each : slices) {
+                if (!each->nodes.name.empty())
+                    pools_of_[each->nodes.name].insert(key);
+                for (const device_nodes& of_device : each->nodes_of)
+                    if (!of_device.name.empty())
+                        pools_of_[of_device.name].insert(key);
+            }
+        for (const auto& [key, claim] : catalog.claims)
+            if (claim->allocation)
+                for (const allocated_device& each : claim->allocation->devices)
+                    add_use(each);
+    }
+
+    /// True if each of the devices is of a slice of one node.
+    [[nodiscard]] bool are_local(const device_set& devices) const {
+        return std::ranges::all_of(devices, [&](std::size_t at) {
+            const device_nodes& nodes = *(*devices_)[at].nodes;
+            return !nodes.name.empty() && !nodes.selector && !nodes.all;
+        });
+    }
+
+    /// Returns the devices and, if one of them consumes counters, all devices of its pool that do.
+    [[nodiscard]] device_set with_counters_of(device_set devices) const {
+        std::set<std::pair<std::string_view, std::string_view>> pools;
+        for (const std::size_t at : devices)
+            if (const pooled_device& each = (*devices_)[at]; !each.of->consumes.empty())
+                pools.emplace(each.id.driver, each.id.pool);
+        if (pools.empty())
+            return devices;
+        for (std::size_t at = 0; at < devices_->size(); ++at) {
+            const pooled_device& each = (*devices_)[at];
+            if (!each.of->consumes.empty() && pools.contains({each.id.driver, each.id.pool}))
+                devices.push_back(at);
+        }
+        sort_devices(devices);
+        return devices;
+    }
+
+    /// Returns for how many pods with these claims each node has devices, at most `most`.
+    /// O(nodes × log most) allocations.
+    [[nodiscard]] volume_supply room_for(const std::vector<device_claim>& claims,
+                                         std::int64_t most) const {
+        volume_supply supply;
+        for (const node<1>& each : nodes_) {
+            const auto known = pools_of_.find(each.name);
+            if (known != pools_of_.end())
+                supply.on.emplace(each.name, room_on(each, known->second, claims, most));
+        }
+        return supply;
+    }
+
+    /// Allocates devices of one node to all claims, beside those in use. O(slices of the node's
+    /// pools) and an allocation.
+    [[nodiscard]] device_allocation allocate(const node<1>& on,
+                                             const std::vector<device_claim>& claims) const {
+        const auto known = pools_of_.find(on.name);
+        if (known == pools_of_.end())
+            return {};
+        const std::vector<slice_view> views = views_of(on, known->second);
+        return allocate_devices(gather_pools(views, {}), usage_, classes_, claims, {}, max_steps);
+    }
+
+private:
+    using pool_key = std::pair<std::string, std::string>;
+
+    void add_use(const allocated_device& each) {
+        if (each.admin_access)
+            return;
+        if (!each.is_share) {
+            usage_.whole.insert(each.id);
+            return;
+        }
+        auto& consumed = usage_.shared[each.id];
+        for (const auto& [name, amount] : each.consumed) {
+            quantity& sum = consumed[name];
+            sum = muster::detail::quantity_of_billionths(
+                muster::detail::clamped_sum(sum.billionths(), amount.billionths()),
+                amount.format());
+        }
+    }
+
+    [[nodiscard]] std::vector<slice_view> views_of(const node<1>& on,
+                                                   const std::set<pool_key>& pools) const {
+        std::vector<slice_view> views;
+        for (const pool_key& key : pools)
+            for (const resource_slice_object* const each : pools_.find(key)->second) {
+                slice_view view;
+                view.slice = &each->slice;
+                view.reaches_node = each->nodes_of.empty() && reaches(on, each->nodes);
+                for (const device_nodes& nodes : each->nodes_of) {
+                    view.reached.push_back(reaches(on, nodes));
+                    view.reaches_node = view.reaches_node || view.reached.back();
+                }
+                views.push_back(std::move(view));
+            }
+        return views;
+    }
+
+    [[nodiscard]] std::int64_t room_on(const node<1>& on, const std::set<pool_key>& pools,
+                                       const std::vector<device_claim>& claims,
+                                       std::int64_t most) const {
+        const std::vector<slice_view> views = views_of(on, pools);
+        const std::vector<device_pool> gathered = gather_pools(views, {});
+        const auto fits = [&](std::int64_t count) {
+            std::vector<device_claim> all;
+            for (std::int64_t pod = 0; pod < count; ++pod)
+                all.insert(all.end(), claims.begin(), claims.end());
+            return allocate_devices(gathered, usage_, classes_, all, {}, max_steps).outcome ==
+                   device_outcome::allocated;
+        };
+        // As many pods as fit are at most doubled, then the number is halved to.
+        std::int64_t fitting = 0;
+        std::int64_t too_many = 1;
+        while (too_many <= most && fits(too_many)) {
+            fitting = too_many;
+            too_many *= 2;
+        }
+        too_many = std::min(too_many, most + 1);
+        while (too_many - fitting > 1) {
+            const std::int64_t middle = fitting + (too_many - fitting) / 2;
+            (fits(middle) ? fitting : too_many) = middle;
+        }
+        return fitting;
+    }
+
+    const std::vector<pooled_device>* devices_;
+    std::span<const node<1>> nodes_;
+    device_classes classes_;
+    std::map<pool_key, std::vector<const resource_slice_object*>> pools_;
+    std::map<std::string, std::set<pool_key>> pools_of_;
+    device_usage usage_;
+};
+
+} // namespace codec
+} // namespace v0_1
+} // namespace muster
