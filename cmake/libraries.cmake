@@ -44,7 +44,7 @@ endif()
 
 file(GLOB muster_root_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/muster/*.hpp")
 # The floors of the core, from the lowest to the highest.
-set(MUSTER_CORE_FOLDERS base resource devices vocabulary cluster index plan policy problem exact greedy admission wait preempt explain cycle advice)
+set(MUSTER_CORE_FOLDERS base resource vocabulary cluster index plan policy problem exact greedy admission wait preempt explain cycle advice)
 muster_library(muster EXPORT core
   FOLDERS ${MUSTER_CORE_FOLDERS}
   FILES ${muster_root_headers}
@@ -62,7 +62,7 @@ muster_library(testing EXPORT core
 if(MUSTER_TRANSLATE)
   # yaml-cpp renamed its target in 0.8; the choice is left to whoever links.
   muster_library(translate EXPORT translate
-    FOLDERS translate lifecycle codec
+    FOLDERS devices translate lifecycle codec
     LINKS muster_core Boost::json
           "$<IF:$<TARGET_EXISTS:yaml-cpp::yaml-cpp>,yaml-cpp::yaml-cpp,yaml-cpp>")
   muster_library(sim EXPORT translate
