@@ -105,6 +105,10 @@ golden beyond_minimum.explain.json 3 explain train -f beyond_minimum.yaml -o jso
 # ResourceClaims that are not ready are named, without options: none allocates them.
 golden resource_claims.explain 3 explain -f resource_claims.yaml
 golden resource_claims.explain.json 3 explain train -f resource_claims.yaml -o json
+# Claims from templates start with their devices, and a pod for which too few are left says of which.
+golden device_claims.plan 3 plan -f device_claims.yaml -o pods
+golden device_claims.explain 3 explain tune -f device_claims.yaml
+confirm device_claims.yaml 3
 # Only a DeviceClass that serves the missing resource lets a pod wait for devices, and the reason says so.
 golden no_devices.explain 3 explain -f no_devices.yaml
 # A claim in use is named with the pod that uses it, and the headline says what kube-scheduler says.

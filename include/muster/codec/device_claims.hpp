@@ -76,10 +76,24 @@ using claim_reservations = std::map<const resource_claim_object*, std::size_t>;
 struct unallocated_claim {
     /// "claim NAME", or "template NAME" if the claim is still to be made.
     std::string name;
+    /// The entry of the pod.
+    std::string entry;
     const claim_spec* spec = nullptr;
     /// The pod uses the claim alone. Null: it is made from the template for the pod.
     const resource_claim_object* claim = nullptr;
 };
+
+/// Keeps a pod waiting for claims of which no allocation is planned, because of `why`.
+inline void wait_for_allocation(const std::vector<unallocated_claim>& claims,
+                                const std::string& why, volume_effects& to) {
+    for (const unallocated_claim& each : claims) {
+        to.waits.push_back("resource " + each.name + " " + why);
+        if (each.claim)
+            to.missing_devices.push_back(each.claim->metadata.key.name);
+        else
+            to.unmade_devices.push_back(each.entry);
+    }
+}
 
 /// Adds the effects of one ResourceClaim of a waiting pod: the nodes of the claim's allocation, or
 /// the reason why the pod must wait; and the reservation that the pod needs. A claim that must be
@@ -99,7 +113,8 @@ inline void plan_claim(const device_catalog& catalog, const pod_claim& entry, co
         const auto found =
             catalog.templates.find({pod.metadata.key.name_space, entry.from_template});
         if (allocates && found != catalog.templates.end()) {
-            unallocated.push_back({"template " + entry.from_template, &found->second->spec});
+            unallocated.push_back(
+                {"template " + entry.from_template, entry.name, &found->second->spec});
             return;
         }
         to.waits.push_back("the resource claim for " + entry.name +
@@ -132,7 +147,7 @@ inline void plan_claim(const device_catalog& catalog, const pod_claim& entry, co
         }
     }
     if (!claim.allocation && allocates) {
-        unallocated.push_back({"claim " + entry.claim, &claim.spec, &claim});
+        unallocated.push_back({"claim " + entry.claim, entry.name, &claim.spec, &claim});
         return;
     }
     if (!claim.allocation)

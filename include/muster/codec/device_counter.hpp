@@ -93,10 +93,7 @@ private:
     };
 
     void hold(const demand& of, const std::string& why) {
-        volume_effects& to = into_->pods[of.pod->metadata.key];
-        for (const unallocated_claim& each : of.claims)
-            to.waits.push_back("resource " + each.name + " " + why);
-        to.unusable = true;
+        wait_for_allocation(of.claims, why, into_->pods[of.pod->metadata.key]);
     }
 
     [[nodiscard]] static std::string text_of(const demand& of) {

@@ -119,11 +119,12 @@ private:
         std::erase_if(demands, [&](const device_counter::demand& demand) {
             for (const unallocated_claim& each : demand.claims)
                 if (each.claim && users[each.claim] > 1) {
-                    volume_effects& to = into_->pods[demand.pod->metadata.key];
-                    to.waits.push_back("resource " + each.name + " is not allocated, and " +
-                                       std::to_string(users[each.claim]) +
-                                       " waiting pods share it: such claims are not planned yet");
-                    to.missing_devices.push_back(each.claim->metadata.key.name);
+                    wait_for_allocation({each},
+                                        "is not allocated, and " +
+                                            std::to_string(users[each.claim]) +
+                                            " waiting pods share it: such claims are not planned "
+                                            "yet",
+                                        into_->pods[demand.pod->metadata.key]);
                     return true;
                 }
             return false;
