@@ -176,9 +176,29 @@ public:
     [[nodiscard]] limits<Width> headroom(queue_charge queue,
                                          occupancy counted = occupancy::current) const noexcept {
         limits<Width> left;
-        for (std::size_t column = 0; column < Width; ++column)
-            if (const auto top = tightest_ceiling(queue, kind_id{column}, counted))
-                left.set(kind_id{column}, top->left);
+        resources<Width> kept;
+        const auto lower = [&](kind_id kind, std::int64_t most) noexcept {
+            const auto before = left[kind];
+            left.set(kind, before ? std::min(*before, most) : most);
+        };
+        for (std::optional<queue_index> at = queue.queue; at; at = parent(*at)) {
+            const account& of = accounts_[at->value()];
+            const bool current = counted == occupancy::current;
+            const resources<Width>& claimed = current ? of.claimed : of.reserved;
+            for (std::size_t column = 0; column < Width; ++column) {
+                const kind_id kind{column};
+                if (const auto top = of.quota[kind])
+                    lower(kind, saturating_add(kept[kind],
+                                               std::max<std::int64_t>(0, *top - claimed[kind])));
+                if (of.guarantees)
+                    kept[kind] = saturating_add(kept[kind], of.unclaimed(claimed, column));
+                if (!queue.non_preemptible)
+                    continue;
+                if (const auto top = of.non_preemptible_quota[kind])
+                    lower(kind, std::max<std::int64_t>(
+                                    0, *top - (current ? of.non_preemptible[kind] : 0)));
+            }
+        }
         return left;
     }
 

@@ -87,12 +87,15 @@ public:
     }
     [[nodiscard]] limits<Width> headroom(queue_charge queue,
                                          occupancy counted = occupancy::current) const noexcept {
+        if (ahead())
+            return later_.headroom(queue, counted);
+        limits<Width> left = now_.headroom(queue, counted);
         if (apart_ == 0)
-            return now_.headroom(queue, counted);
-        limits<Width> left;
+            return left;
+        const limits<Width> later = later_.headroom(queue, counted);
         for (std::size_t column = 0; column < Width; ++column)
-            if (const auto top = tightest_ceiling(queue, kind_id{column}, counted))
-                left.set(kind_id{column}, top->left);
+            if (const auto top = later[kind_id{column}])
+                left.set(kind_id{column}, std::min(*top, *left[kind_id{column}]));
         return left;
     }
 

@@ -10,6 +10,7 @@
 #include <muster/base/checked.hpp>
 #include <muster/base/id.hpp>
 #include <muster/cluster/ledger.hpp>
+#include <muster/resource/limits.hpp>
 #include <muster/resource/resources.hpp>
 
 namespace muster {
@@ -25,15 +26,19 @@ template<std::size_t Width>
         return most;
     const auto& queues = accounts.queues();
     // Limits the result so that sums stay within int64, whatever the ceilings are.
-    const resources<Width>& claimed = queues.claimed(queues.root(*queue));
+    const resources<Width> claimed = queues.claimed(queues.root(*queue));
+    const limits<Width> ceilings = queues.headroom(*queue);
     for (std::size_t column = 0; column < Width; ++column) {
         const kind_id kind{column};
         if (request[kind] == 0)
             continue;
         std::int64_t left = std::numeric_limits<std::int64_t>::max() - claimed[kind];
-        if (const auto top = queues.tightest_ceiling(*queue, kind))
-            left = std::min(left, top->left);
-        most = std::min(most, left / request[kind]);
+        if (const auto top = ceilings[kind])
+            left = std::min(left, *top);
+        // A product costs less than a quotient, and usually only one kind is short.
+        std::int64_t total = 0;
+        if (__builtin_mul_overflow(request[kind], most, &total) || total > left)
+            most = left / request[kind];
     }
     return most;
 }

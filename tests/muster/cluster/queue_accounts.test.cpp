@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <muster/cluster/queue_accounts.hpp>
+#include <muster/cluster/queue_books.hpp>
 #include <muster/testing/random.hpp>
 
 namespace cluster_queue_accounts_test {
@@ -303,6 +304,50 @@ TEST_CASE("a queue that moves takes its firm pods along") {
     CHECK(in.of.non_preemptible(in.left) == units(2));
     CHECK(in.of.settle(in.left, in.right, {}));
     CHECK(in.of.non_preemptible(in.root) == units(2));
+}
+
+TEST_CASE("the headroom of a kind is what its tightest ceiling leaves, now and later") {
+    testing::random draw(5);
+    const auto some = [&] { return units(draw.between(0, 4), draw.between(0, 4)); };
+    const auto some_limits = [&] {
+        limits<2> made;
+        for (const kind_id kind : {cpu, gpu})
+            if (draw.percent(50))
+                made.set(kind, draw.between(0, 20));
+        return made;
+    };
+    std::size_t limited = 0;
+    for (int round = 0; round < 300; ++round) {
+        queue_books<2> books;
+        const auto some_queue = [&] { return queue_index{draw.below(books.size())}; };
+        while (books.size() < 6) {
+            const auto parent = books.size() > 0 ? std::optional(some_queue()) : std::nullopt;
+            const queue_index fresh{books.size()};
+            books.add();
+            books.set_quota(fresh, some_limits(), draw.percent(30) ? some_limits() : limits<2>{});
+            CHECK(books.settle(fresh, parent, draw.percent(40) ? some() : units(0)));
+        }
+        const allocation any_time[] = {allocation::allocated, allocation::releasing,
+                                       allocation::pipelined};
+        const std::size_t times = draw.percent(50) ? 1 : 3;
+        for (int pod = 0; pod < 6; ++pod)
+            CHECK(books.take(queue_charge(some_queue(), draw.percent(30)), some(),
+                             any_time[draw.below(times)]));
+        books.assume_released(draw.percent(50));
+        for (std::size_t at = 0; at < books.size(); ++at)
+            for (const bool firm : {false, true})
+                for (const auto counted : {occupancy::current, occupancy::empty_cluster}) {
+                    const queue_charge charge(queue_index{at}, firm);
+                    const auto left = books.headroom(charge, counted);
+                    for (const kind_id kind : {cpu, gpu}) {
+                        const auto tightest = books.tightest_ceiling(charge, kind, counted);
+                        CHECK(left[kind] ==
+                              (tightest ? std::optional(tightest->left) : std::nullopt));
+                        limited += tightest ? 1U : 0U;
+                    }
+                }
+    }
+    CHECK(limited > 5000);
 }
 
 } // namespace
