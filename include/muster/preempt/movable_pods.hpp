@@ -54,6 +54,7 @@ public:
         pods_.clear();
         gangs_.clear();
         list_.begin(cluster, starting, rule, now, among);
+        list_.sort();
         budgets_.begin(cluster);
         for (std::size_t at = 0; at < list_.size(); ++at) {
             gangs_.emplace_back();

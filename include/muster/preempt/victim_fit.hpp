@@ -93,11 +93,13 @@ public:
             if (detail::any_of(gang.members, is_closed))
                 return;
             for (const pod_index member : gang.members)
-                if (const auto& pod = (*cluster_)[member];
-                    pod.charged() && pod.charged_as() == allocation::allocated)
+                if (victim_list<Traits>::is_allocated((*cluster_)[member]))
                     use(member);
         });
     }
+    /// Counts for `most_room` the room without these gangs. Precondition: the last call was
+    /// `may_suffice_open`, and returned false.
+    void count_open() noexcept { most_room_ = std::max(most_room_, room_without_); }
     /// From here on `take` and `put_back` do nothing, and `fits` returns false. Precondition: the
     /// gang does not fit even with all pods gone.
     void give_up() noexcept { hopeless_ = true; }
@@ -228,9 +230,10 @@ private:
             });
             without_.take(gang.queue, gone);
         }
-        const bool may = without_.fits() && room_of_touched(need_) >= need_;
+        const bool within = without_.fits();
+        room_without_ = room_of_touched(within ? need_ : std::numeric_limits<std::int64_t>::max());
         ++round_;
-        return may;
+        return within && room_without_ >= need_;
     }
 
     /// The free amounts of the node, which becomes one of `touched_`.
@@ -277,6 +280,7 @@ private:
     std::uint64_t round_ = 0;
     /// Scratch of the functions that count all pods at once.
     quota_tally<Traits> without_;
+    std::int64_t room_without_ = 0;
     detail::sequence<node_index> touched_;
 };
 

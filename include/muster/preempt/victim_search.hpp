@@ -65,6 +65,12 @@ public:
                 return outcome::impossible;
             }
         }
+        if (const auto vain = steps_in_vain(takes_in_order(rule)); vain && steps > *vain) {
+            steps -= *vain;
+            if constexpr (Fit::cheap)
+                fit.count_open();
+            return outcome::impossible;
+        }
         // The search still decides whether the answer is final, and how many steps it takes.
         fit.give_up();
         const outcome refused = search(rule, fit);
@@ -82,9 +88,29 @@ public:
     }
 
 private:
+    /// Returns the steps of a `search` in which no set of units makes the gang fit, if counts show
+    /// that it takes every pod of every gang and puts all back.
+    [[nodiscard]] std::optional<std::int64_t> steps_in_vain(bool in_order) const {
+        if (budgets_.any() || list_.any_reclaim())
+            return std::nullopt;
+        typename victim_list<Traits>::unit_count sum;
+        for (std::size_t at = 0; at < list_.size(); ++at) {
+            const auto counted = list_.count(at);
+            if (!counted)
+                return std::nullopt;
+            sum.pods += counted->pods;
+            sum.units += counted->units;
+            sum.refused += counted->refused;
+        }
+        const bool small =
+            !in_order && list_.size() <= few * 4 && sum.units <= static_cast<std::int64_t>(few);
+        return 2 * (small ? sum.pods : sum.pods + sum.refused);
+    }
+
     /// Tries one order of units after the other.
     template<victim_rule Rule, class Fit>
     [[nodiscard]] outcome search(const Rule& rule, Fit& fit) {
+        list_.sort();
         outcome found = outcome::open;
         if (!takes_in_order(rule) && is_small())
             found = least_of_all(fit);

@@ -82,7 +82,7 @@ template<class Traits>
 class victim_list {
 public:
     /// Finds the gangs that may lose pods for the starting gang, for which `among.begin_for` was
-    /// called. O(queues · log candidates + admitted gangs · log).
+    /// called. They are in no order until `sort`. O(queues · log candidates + admitted gangs).
     template<victim_rule Rule>
     void begin(const cluster_state<Traits>& cluster, gang_index starting, const Rule& rule,
                std::int64_t now, eviction_candidates<Traits>& among) {
@@ -115,6 +115,9 @@ public:
                 found_.push_back({*terms, view.created, candidate.gang, candidate.place});
             }
         }
+    }
+    /// Sorts the gangs by level, then newest first, then by key. Precondition: none was opened.
+    void sort() {
         detail::sort_short(found_, [](const entry& lhs, const entry& rhs) {
             return std::tuple(lhs.terms.queue_level, lhs.terms.gang_level, rhs.created, lhs.place) <
                    std::tuple(rhs.terms.queue_level, rhs.terms.gang_level, lhs.created, rhs.place);
@@ -124,13 +127,13 @@ public:
     /// The next time at which a time-dependent rule may admit more.
     [[nodiscard]] std::optional<std::int64_t> next_change() const noexcept { return next_change_; }
 
-    /// The number of gangs that the rule admits. They are in the order of levels, then newest
-    /// first, then by key.
+    /// The number of gangs that the rule admits.
     [[nodiscard]] std::size_t size() const noexcept { return found_.size(); }
     [[nodiscard]] gang_index gang(std::size_t at) const noexcept { return found_[at].gang; }
     /// Returns true if a reclaim rule applies to some of them.
     [[nodiscard]] bool any_reclaim() const noexcept { return any_reclaim_; }
-    /// Returns the end of the gangs that have the level of this gang.
+    /// Returns the end of the gangs that have the level of this gang. Precondition: they are
+    /// sorted.
     [[nodiscard]] std::size_t level_end(std::size_t at) const noexcept {
         const victim_terms& first = found_[at].terms;
         while (at < found_.size() && found_[at].terms.queue_level == first.queue_level &&
@@ -143,6 +146,43 @@ public:
         const auto& group = (*cluster_)[found_[at].gang];
         return static_cast<std::int64_t>(group.members.size() - group.placeable) >
                group.spec.tree[0].min_member;
+    }
+
+    /// What `open` finds of a gang.
+    struct unit_count {
+        std::int64_t pods = 0;
+        std::int64_t units = 0;
+        /// Surplus pods that cannot go once the other surplus pods are gone.
+        std::int64_t refused = 0;
+    };
+    /// Counts what `open` would find. Returns nothing if the gang has several roles, if not all of
+    /// its pods may go, or if some of its pods are charged but not members. O(members).
+    [[nodiscard]] std::optional<unit_count> count(std::size_t at) const {
+        const auto& group = (*cluster_)[found_[at].gang];
+        const victim_terms& terms = found_[at].terms;
+        if (group.spec.tree.size() != 1 || group.spec.max_disrupted || terms.only_surplus ||
+            terms.only_whole)
+            return std::nullopt;
+        unit_count made;
+        std::int64_t surplus = -group.spec.tree[0].min_member;
+        for (const pod_index member : group.members) {
+            const auto& pod = (*cluster_)[member];
+            if (pod.assumed || pod.migration_target)
+                return unit_count{};
+            const bool holds = pod.holding() && pod.role.value() == 0;
+            if ((holds && pod.charged()) != is_allocated(pod))
+                return std::nullopt;
+            surplus += holds ? 1 : 0;
+            made.pods += is_allocated(pod) ? 1 : 0;
+        }
+        made.units = surplus > 0 ? made.pods : std::min<std::int64_t>(made.pods, 1);
+        if (surplus > 0 && may_spare(at))
+            made.refused = std::max<std::int64_t>(0, made.pods - surplus);
+        return made;
+    }
+    /// True if the pod uses its node and is not leaving it.
+    [[nodiscard]] static bool is_allocated(const pod_record& pod) noexcept {
+        return pod.charged() && pod.charged_as() == allocation::allocated;
     }
 
     /// Finds which pods of the gang may be taken. Returns false if there are none. O(members +

@@ -115,7 +115,8 @@ void for_waiting_gangs(std::uint64_t seed, const Compare& compare) {
     for (int round = 0; round < 120; ++round) {
         const priority_preemption rule{draw.percent(50)};
         const any_policy<core> how(evicting_clusters::evicting(rule));
-        cluster known = crowded_queues::crowded(draw);
+        // With few gangs, it is likely that all of them may lose all their pods.
+        cluster known = crowded_queues::crowded(draw, static_cast<int>(draw.between(2, 30)));
         context& derived = detail::context_of(known, how);
         for (int at = 0; at < 6; ++at) {
             derived.finder.catch_up(known);
