@@ -45,11 +45,7 @@ public:
                                  finder_type& finder, placer<Traits>& placing, std::int64_t steps,
                                  surplus_request surplus = {}) {
         verdict outcome;
-        short_of_.reset();
-        slack_.reset();
-        caps_apply_ = false;
-        waits_for_pods_ = false;
-        ever_is_open_ = false;
+        forget_last();
         sorter_.sort(cluster, which, members_);
         outcome.at = gate_before_search(cluster, which, members_, at_gates_);
         if (outcome.at != gate::none) {
@@ -83,6 +79,29 @@ public:
             return outcome;
         check_feasible_when_empty(cluster, which, fixed, finder, outcome, steps);
         return outcome;
+    }
+
+    /// Decides a gang again that waits for quota, if its minima, of `classes` classes, still
+    /// request more than a quota leaves: `least`, whatever members are chosen. Returns nothing if
+    /// it may have to be decided in another way. Leaves `members()` as they are. Precondition:
+    /// neither the gang nor a member changed since the last answer. O(depth × width).
+    [[nodiscard]] std::optional<verdict> refuse_again(const cluster_type& cluster, gang_index which,
+                                                      const resources<width>& least,
+                                                      std::size_t classes) {
+        const auto& gang = cluster[which];
+        // A queue that changed, for one, is a change of capability.
+        if (gang.last.kind != answer::waiting || gang.last.at != gate::quota ||
+            !gang.last.could_start || gang.last.capability_epoch != cluster.capability_epoch() ||
+            cluster.population().in_use())
+            return std::nullopt;
+        constexpr auto now = certificate_scope::free_now;
+        const auto kind = over_quota(cluster, gang.charged_to(), now,
+                                     [&](kind_id asked) { return int128{least[asked]}; });
+        if (!kind)
+            return std::nullopt;
+        forget_last();
+        return verdict{answer::waiting, gate::quota, true, proofs_.of_price(now, classes, *kind),
+                       0};
     }
 
     /// Prepares `try_minima` for the gang. Returns false if a gate stops the gang or if it already
@@ -200,6 +219,14 @@ public:
     void recycle(std::optional<certificate>& proof) { proofs_.recycle(proof); }
 
 private:
+    void forget_last() noexcept {
+        short_of_.reset();
+        slack_.reset();
+        caps_apply_ = false;
+        waits_for_pods_ = false;
+        ever_is_open_ = false;
+    }
+
     /// Tries to refuse the gang by proofs that need no search: one quota, one class, or, with a
     /// required topology, one domain after the other. Returns true if one of them is a proof.
     [[nodiscard]] bool refuse(const cluster_type& cluster, finder_type& finder,

@@ -96,10 +96,11 @@ struct cycle_context {
     std::uint64_t capability_epoch = 0;
     std::uint64_t loss_epoch = 0;
     std::uint64_t queue_epoch = 0;
-    /// Per gang: the quota that it needs at least, if known.
+    /// Per gang: the quota that it needs at least, if known, and for members of how many classes.
     struct use {
         bool is_known = false;
         resources<Traits::width> least;
+        std::size_t classes = 0;
     };
     sequence<use> uses;
     refusal_watches<Traits> leaves;
@@ -124,6 +125,8 @@ struct cycle_context {
     std::vector<placement> placed;
     /// True if the gang decided last had been nominated, and its nominated members are now placed.
     bool came = false;
+    /// True if the gang decided last was refused again without a look at its members.
+    bool is_repeated = false;
     /// The plan of tentative placements; kept between cycles to reuse its memory.
     std::optional<plan<width>> journal;
 
@@ -142,6 +145,10 @@ struct cycle_context {
                                  std::int64_t steps, surplus_request surplus = {}) {
         placed.clear();
         came = false;
+        auto again = refuse_again(cluster, which);
+        is_repeated = again.has_value();
+        if (again)
+            return std::move(*again);
         if (cluster[which].nominated > 0) {
             if (nominations_stand(cluster, which, deciding.sort(cluster, which))) {
                 bring(cluster, which);
@@ -156,6 +163,16 @@ struct cycle_context {
         cluster.assume_members(which, journal->placements());
         placed = journal->placements();
         return outcome;
+    }
+
+    /// Returns what `decide` would return for a gang that waits for quota and still does, as far as
+    /// that follows from what was kept when it was decided. O(depth × width).
+    [[nodiscard]] std::optional<verdict> refuse_again(const cluster_state<Traits>& cluster,
+                                                      gang_index which) {
+        const resources<width>* least = least_use(cluster, which);
+        if (!least)
+            return std::nullopt;
+        return deciding.refuse_again(cluster, which, *least, uses[which.value()].classes);
     }
 
     /// See `start_planner`.
@@ -200,7 +217,7 @@ struct cycle_context {
         if (queue && outcome.kind == answer::undecided)
             until.wait_for_quota(cluster.use_epoch(*queue));
         leaves.forget(which);
-        if (came || cluster[which].nominated > 0)
+        if (came || is_repeated || cluster[which].nominated > 0)
             return until;
         const auto& members = deciding.members();
         const auto shortage = deciding.short_of();
@@ -228,6 +245,7 @@ struct cycle_context {
             uses.resize(which.value() + 1);
         use& mine = uses[which.value()];
         mine.is_known = members.queue && deciding.least_use(mine.least);
+        mine.classes = members.classes.size();
         return until;
     }
 

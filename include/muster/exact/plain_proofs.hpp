@@ -126,26 +126,36 @@ private:
 
 } // namespace detail
 
-/// Returns a kind of which the needs exceed what the quotas of the queue and of its ancestors
-/// leave, if there is one. O((classes + depth) × width).
-template<class Traits>
-[[nodiscard]] std::optional<kind_id>
-over_quota(const cluster_state<Traits>& cluster, const gang_members<Traits::width>& members,
-           const detail::sequence<std::int64_t>& needs, certificate_scope scope) {
-    if (!members.queue)
+/// Returns a kind of which `asked(kind)` exceeds what the quotas of the queue and of its ancestors
+/// leave, if there is one. O(depth × width), and `asked` for each limited kind.
+template<class Traits, class Asked>
+[[nodiscard]] std::optional<kind_id> over_quota(const cluster_state<Traits>& cluster,
+                                                std::optional<queue_charge> queue,
+                                                certificate_scope scope, const Asked& asked) {
+    if (!queue)
         return std::nullopt;
-    const auto left = cluster.accounts().headroom(*members.queue, counted_in(scope));
+    const auto left = cluster.accounts().headroom(*queue, counted_in(scope));
     for (std::size_t column = 0; left.any() && column < Traits::width; ++column) {
         const kind_id kind{column};
         if (!left.limited(kind))
             continue;
-        int128 asked = 0;
-        for (std::size_t at = 0; at < needs.size(); ++at)
-            asked += static_cast<int128>(needs[at]) * members.classes[at].request[kind];
-        if (asked > 0 && asked > *left[kind])
+        const int128 amount = asked(kind);
+        if (amount > 0 && amount > *left[kind])
             return kind;
     }
     return std::nullopt;
+}
+/// The same for what the members need. O((classes + depth) × width).
+template<class Traits>
+[[nodiscard]] std::optional<kind_id>
+over_quota(const cluster_state<Traits>& cluster, const gang_members<Traits::width>& members,
+           const detail::sequence<std::int64_t>& needs, certificate_scope scope) {
+    return over_quota(cluster, members.queue, scope, [&](kind_id kind) {
+        int128 asked = 0;
+        for (std::size_t at = 0; at < needs.size(); ++at)
+            asked += static_cast<int128>(needs[at]) * members.classes[at].request[kind];
+        return asked;
+    });
 }
 
 /// The result of checking the empty cluster node by node for a gang whose needs are fixed.
