@@ -7,8 +7,8 @@
 
 #include <muster/base/sequence.hpp>
 #include <muster/devices/claim_table.hpp>
-#include <muster/devices/constraint_table.hpp>
 #include <muster/devices/device_allocation.hpp>
+#include <muster/devices/device_constraints.hpp>
 #include <muster/devices/device_features.hpp>
 #include <muster/devices/device_table.hpp>
 #include <muster/devices/device_taint.hpp>
@@ -18,7 +18,7 @@ inline namespace v0_1 {
 namespace detail {
 
 /// A device that a claim has so far.
-struct placement {
+struct device_placement {
     std::size_t alternative = 0;
     std::size_t device = 0;
     bool has_counters = false;
@@ -38,8 +38,8 @@ public:
         in_claim.resize(claims.claims.size(), 0);
     }
 
-    constraint_table constraints;
-    sequence<placement> all;
+    device_constraints constraints;
+    sequence<device_placement> all;
     /// By claim: how many devices it has.
     sequence<std::int64_t> in_claim;
 
@@ -74,7 +74,7 @@ public:
             return false;
         if (!target.is_allocatable)
             return false;
-        placement placed{alternative, device, false, {}};
+        device_placement placed{alternative, device, false, {}};
         const bool has_share = target.is_shared || target.held.shares > 0;
         if (!(target.allows_multiple && has_share)) {
             if (!hold_groups(target, placed))
@@ -105,7 +105,7 @@ public:
 
     /// Undoes the last place().
     void release() {
-        const placement placed = std::move(all.back());
+        const device_placement placed = std::move(all.back());
         all.pop_back();
         alternative_row& row = claims_.alternatives[placed.alternative];
         device_row& target = devices_.devices[placed.device];
@@ -138,7 +138,8 @@ private:
     }
 
     /// Checks taints, constraints and, for a request for all devices, capacities.
-    [[nodiscard]] bool accept(alternative_row& row, std::size_t device, const placement& placed) {
+    [[nodiscard]] bool accept(alternative_row& row, std::size_t device,
+                              const device_placement& placed) {
         const device_row& target = devices_.devices[device];
         if (features_.taints &&
             taints_prevent_allocation(target.source->taints, row.source->tolerations))
@@ -157,7 +158,7 @@ private:
         return true;
     }
 
-    [[nodiscard]] bool hold_groups(const device_row& target, placement& placed) {
+    [[nodiscard]] bool hold_groups(const device_row& target, device_placement& placed) {
         for (const group_use& use : target.groups) {
             group_state& state = devices_.groups[use.counter_set];
             if (!state.admits(use.groups)) {
@@ -170,12 +171,12 @@ private:
         return true;
     }
 
-    void restore_groups(const device_row& target, const placement& placed) {
+    void restore_groups(const device_row& target, const device_placement& placed) {
         for (auto index = placed.groups.size(); index-- > 0;)
             devices_.groups[target.groups[index].counter_set] = placed.groups[index];
     }
 
-    [[nodiscard]] bool hold_counters(const device_row& target, placement& placed) {
+    [[nodiscard]] bool hold_counters(const device_row& target, device_placement& placed) {
         if (target.source->consumes.empty())
             return true;
         if (target.is_overdrawn)
@@ -196,7 +197,7 @@ private:
         return true;
     }
 
-    void release_counters(const device_row& target, const placement& placed) {
+    void release_counters(const device_row& target, const device_placement& placed) {
         if (placed.has_counters)
             for (const counter_use& use : target.counters)
                 devices_.counters[use.counter].in_flight -= use.amount;

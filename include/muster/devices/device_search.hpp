@@ -14,8 +14,8 @@
 #include <muster/base/checked.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/devices/claim_table.hpp>
-#include <muster/devices/constraint_table.hpp>
 #include <muster/devices/device_allocation.hpp>
+#include <muster/devices/device_constraints.hpp>
 #include <muster/devices/device_features.hpp>
 #include <muster/devices/device_placements.hpp>
 #include <muster/devices/device_symmetry.hpp>
@@ -196,7 +196,7 @@ private:
         if (symmetry_)
             return;
         symmetry_.emplace(devices_, claims_, placements_.constraints, features_);
-        for (const placement& placed : placements_.all)
+        for (const device_placement& placed : placements_.all)
             symmetry_->hold(placed.device);
         repeats_.push_back(0);
         for (std::size_t claim = 1; claim < claims_.claims.size(); ++claim)
@@ -306,7 +306,7 @@ private:
                           std::to_string(placements_.in_claim[claim]) + ' ';
         placements_.constraints.append_state(claim, key);
         sequence<std::size_t> held;
-        for (const placement& placed : placements_.all)
+        for (const device_placement& placed : placements_.all)
             held.push_back(placed.device);
         symmetry_->append_state(std::move(held), claim, key);
         return key;
@@ -325,7 +325,7 @@ private:
             for (std::size_t request = 0; request < claims_.claims[claim].requests; ++request)
                 answer.claims[claim].chosen.push_back(
                     chosen_[claims_.claims[claim].first_request + request]);
-        for (const placement& placed : placements_.all) {
+        for (const device_placement& placed : placements_.all) {
             const alternative_row& row = claims_.alternatives[placed.alternative];
             const device_row& target = devices_.devices[placed.device];
             allocated_device device;

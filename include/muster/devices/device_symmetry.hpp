@@ -13,7 +13,7 @@
 #include <muster/base/checked.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/devices/claim_table.hpp>
-#include <muster/devices/constraint_table.hpp>
+#include <muster/devices/device_constraints.hpp>
 #include <muster/devices/device_table.hpp>
 #include <muster/devices/device_taint.hpp>
 
@@ -35,8 +35,8 @@ inline void append_amount(int128 amount, std::string& key) {
 /// allocations to allocations. So does swapping two devices of a block that are alike.
 class device_symmetry {
 public:
-    device_symmetry(const device_table& devices, claim_table& claims, constraint_table& constraints,
-                    const device_features& features)
+    device_symmetry(const device_table& devices, claim_table& claims,
+                    device_constraints& constraints, const device_features& features)
         : devices_(devices), claims_(claims), constraints_(constraints), features_(features) {
         find_blocks();
         name_devices();
@@ -217,7 +217,7 @@ private:
 
     const device_table& devices_;
     claim_table& claims_;
-    constraint_table& constraints_;
+    device_constraints& constraints_;
     const device_features& features_;
     /// By device: the first device of its block.
     sequence<std::size_t> block_of_;

@@ -83,7 +83,7 @@ private:
 /// A constraint of a claim, and the devices that it holds for so far.
 struct constraint_row {
     device_constraint_kind kind = device_constraint_kind::match;
-    /// Column of constraint_table::values_.
+    /// Column of device_constraints::values_.
     std::size_t attribute = 0;
     /// By alternative of the claim table: the constraint applies.
     sequence<std::uint8_t> applies;
@@ -92,10 +92,10 @@ struct constraint_row {
 };
 
 /// The constraints of all claims.
-class constraint_table {
+class device_constraints {
 public:
-    constraint_table(const claim_table& claims, const device_table& devices,
-                     const device_features& features)
+    device_constraints(const claim_table& claims, const device_table& devices,
+                       const device_features& features)
         : devices_(devices), with_lists_(features.list_attributes) {
         for (std::size_t claim = 0; claim < claims.claims.size(); ++claim) {
             first_.push_back(rows_.size());
