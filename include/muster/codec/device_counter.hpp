@@ -274,7 +274,11 @@ private:
         std::vector<device_claim> claims;
         for (const unallocated_claim& each : first.claims)
             claims.push_back(each.spec->asks);
-        volume_supply supply = by_node_->room_for(claims, static_cast<std::int64_t>(pods.size()));
+        std::vector<const device_set*> sets;
+        for (const device_alternative* const each : alternatives_of(first))
+            sets.push_back(&selected(*each));
+        volume_supply supply =
+            by_node_->room_for(claims, sets, static_cast<std::int64_t>(pods.size()));
         if (std::ranges::none_of(supply.on, [](const auto& each) { return each.second > 0; }))
             supply.lack = "no node has devices that satisfy it";
         into_->kinds.emplace(name, std::move(supply));
@@ -285,14 +289,21 @@ private:
         }
     }
 
-    [[nodiscard]] device_set reached(const demand& of) const {
-        device_set all;
+    [[nodiscard]] static std::vector<const device_alternative*> alternatives_of(const demand& of) {
+        std::vector<const device_alternative*> all;
         for (const unallocated_claim& each : of.claims)
             for (const device_request& request : each.spec->asks.requests)
-                for (const device_alternative& one : request.alternatives) {
-                    const device_set& more = selected(one);
-                    all.insert(all.end(), more.begin(), more.end());
-                }
+                for (const device_alternative& one : request.alternatives)
+                    all.push_back(&one);
+        return all;
+    }
+
+    [[nodiscard]] device_set reached(const demand& of) const {
+        device_set all;
+        for (const device_alternative* const each : alternatives_of(of)) {
+            const device_set& more = selected(*each);
+            all.insert(all.end(), more.begin(), more.end());
+        }
         sort_devices(all);
         return all;
     }

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <muster/codec/device_catalog.hpp>
@@ -46,6 +47,8 @@ public:
                     if (!of_device.name.empty())
                         pools_of_[of_device.name].insert(key);
             }
+        for (std::size_t at = 0; at < devices.size(); ++at)
+            devices_of_pool_[{devices[at].id.driver, devices[at].id.pool}].push_back(at);
         for (const auto& [key, claim] : catalog.claims)
             if (claim->allocation)
                 for (const allocated_device& each : claim->allocation->devices)
@@ -78,14 +81,27 @@ public:
     }
 
     /// Returns for how many pods with these claims each node has devices, at most `most`.
-    /// O(nodes × log most) allocations.
+    /// `selected` has the devices that each alternative of the claims selects. Nodes whose devices
+    /// are alike for the claims have one answer. O(devices), and for each kind of nodes
+    /// O(log most) allocations.
     [[nodiscard]] volume_supply room_for(const std::vector<device_claim>& claims,
+                                         const std::vector<const device_set*>& selected,
                                          std::int64_t most) const {
         volume_supply supply;
+        std::map<std::string, std::int64_t> of_kind;
         for (const node<1>& each : nodes_) {
             const auto known = pools_of_.find(each.name);
-            if (known != pools_of_.end())
+            if (known == pools_of_.end())
+                continue;
+            std::string kind;
+            if (!append_kind(each, known->second, claims, selected, kind)) {
                 supply.on.emplace(each.name, room_on(each, known->second, claims, most));
+                continue;
+            }
+            const auto [at, is_new] = of_kind.try_emplace(std::move(kind));
+            if (is_new)
+                at->second = room_on(each, known->second, claims, most);
+            supply.on.emplace(each.name, at->second);
         }
         return supply;
     }
@@ -137,15 +153,80 @@ private:
         return views;
     }
 
+    /// Appends all of the node's devices that an allocation for these claims depends on. Returns
+    /// false if that is not known: shares of devices have too many rules.
+    [[nodiscard]] bool append_kind(const node<1>& on, const std::set<pool_key>& pools,
+                                   const std::vector<device_claim>& claims,
+                                   const std::vector<const device_set*>& selected,
+                                   std::string& kind) const {
+        for (const pool_key& key : pools) {
+            kind += key.first + "\n";
+            for (const resource_slice_object* const slice : pools_.find(key)->second) {
+                kind += "slice of " + std::to_string(slice->slice.slice_count) + " at " +
+                        std::to_string(slice->slice.generation) + "\n";
+                for (const counter_set& each : slice->slice.counter_sets)
+                    append_amounts(each.name, each.counters, kind);
+            }
+            const auto devices = devices_of_pool_.find(key);
+            if (devices == devices_of_pool_.end())
+                continue;
+            for (const std::size_t at : devices->second) {
+                const pooled_device& each = (*devices_)[at];
+                if (each.of->attributes.allows_multiple_allocations ||
+                    !append_constrained(*each.of, claims, kind))
+                    return false;
+                kind += reaches(on, *each.nodes) ? "here" : "elsewhere";
+                kind += usage_.holds(each.id) ? " in use" : " free";
+                for (const device_set* const one : selected)
+                    kind += std::ranges::binary_search(*one, at) ? " 1" : " 0";
+                for (const counter_consumption& one : each.of->consumes) {
+                    append_amounts(one.counter_set, one.counters, kind);
+                    for (const std::string& group : one.compatibility_groups)
+                        kind += " group " + group;
+                }
+                kind += "\n";
+            }
+        }
+        return true;
+    }
+
+    static void append_amounts(const std::string& name,
+                               const std::map<std::string, quantity>& amounts, std::string& to) {
+        to += " " + name + ":";
+        for (const auto& [key, amount] : amounts)
+            to += " " + key + "=" + amount.to_text();
+    }
+
+    /// Appends the attributes that constraints name. Returns false if one is a list or a version.
+    [[nodiscard]] static bool
+    append_constrained(const device& of, const std::vector<device_claim>& claims, std::string& to) {
+        for (const device_claim& claim : claims)
+            for (const device_constraint& each : claim.constraints) {
+                const auto found = of.attributes.attributes.find(each.attribute);
+                if (found == of.attributes.attributes.end())
+                    to += " none";
+                else if (const auto* text = std::get_if<std::string>(&found->second))
+                    to += " text " + *text;
+                else if (const auto* number = std::get_if<std::int64_t>(&found->second))
+                    to += " " + std::to_string(*number);
+                else if (const auto* flag = std::get_if<bool>(&found->second))
+                    to += *flag ? " true" : " false";
+                else
+                    return false;
+            }
+        return true;
+    }
+
     [[nodiscard]] std::int64_t room_on(const node<1>& on, const std::set<pool_key>& pools,
                                        const std::vector<device_claim>& claims,
                                        std::int64_t most) const {
         const std::vector<slice_view> views = views_of(on, pools);
         const std::vector<device_pool> gathered = gather_pools(views, {});
         const auto fits = [&](std::int64_t count) {
+            // Equal claims side by side are not searched in every order.
             std::vector<device_claim> all;
-            for (std::int64_t pod = 0; pod < count; ++pod)
-                all.insert(all.end(), claims.begin(), claims.end());
+            for (const device_claim& each : claims)
+                all.insert(all.end(), static_cast<std::size_t>(count), each);
             return allocate_devices(gathered, usage_, classes_, all, {}, max_steps).outcome ==
                    device_outcome::allocated;
         };
@@ -169,6 +250,7 @@ private:
     device_classes classes_;
     std::map<pool_key, std::vector<const resource_slice_object*>> pools_;
     std::map<std::string, std::set<pool_key>> pools_of_;
+    std::map<pool_key, device_set> devices_of_pool_;
     device_usage usage_;
 };
 

@@ -232,6 +232,35 @@ TEST_CASE("pods whose claims need more than counts of devices count by what a no
               .placed == "a=n1 ");
 }
 
+TEST_CASE("nodes count apart if a device of theirs is in use, selected or related in another way") {
+    const auto numa = [](const std::string& name, int of) {
+        return "{name: " + name + ", attributes: {numa: {int: " + std::to_string(of) +
+               "}, index: {int: " + name.substr(1) + "}}}";
+    };
+    const auto pair = [](const std::string& more) {
+        return made_from("pair", requests(exactly("r", ", count: 2" + more),
+                                          ", constraints: [{requests: [r], matchAttribute: "
+                                          "x.com/numa}]"));
+    };
+    const std::string all = nodes + gpus + pod("a", "pair") + pod("b", "pair");
+    const std::string same = numa("d0", 0) + ", " + numa("d1", 0);
+    CHECK(decide(all + pair("") + slice("n1", same) + slice("n2", same)).placed == "a=n1 b=n2 ");
+    CHECK(decide(all + pair("") + slice("n1", same) +
+                 slice("n2", numa("d0", 0) + ", " + numa("d1", 1)))
+              .placed == "a=n1 ");
+    CHECK(decide(all +
+                 pair(", selectors: [{cel: {expression: \"device.attributes['x.com'].index < "
+                      "2\"}}]") +
+                 slice("n1", same) + slice("n2", numa("d0", 0) + ", " + numa("d2", 0)))
+              .placed == "a=n1 ");
+    const std::string held =
+        "---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: c}\nspec: " +
+        requests(exactly("r")) +
+        "\nstatus: {allocation: {devices: {results: [{request: r, driver: x.com, pool: n1, device: "
+        "d0}]}}}\n";
+    CHECK(decide(all + pair("") + slice("n1", same) + slice("n2", same) + held).placed == "a=n2 ");
+}
+
 TEST_CASE("a claim with a field or a device class that is not known makes its pod wait") {
     const std::string all = nodes + gpus + slice("n1", devices(2)) + pod("a", "t");
     CHECK(decide(all + made_from("t", requests(exactly("r", ", colour: red")))).waits ==
