@@ -80,13 +80,14 @@ template<class Object>
 
 /// Adds the effects of the pods' ResourceClaims and extended resources on the input's devices.
 inline void plan_devices(const manifests& objects, std::span<const pod_object* const> pods,
-                         const std::set<std::string>& asked, volume_plan& into) {
+                         const std::set<std::string>& asked, device_writes writes,
+                         volume_plan& into) {
     if (objects.devices.classes.empty() && !has_agents(objects) &&
         std::ranges::all_of(pods, [](const pod_object* each) { return each->claims.empty(); }))
         return;
     const std::vector<const node_object*> nodes = by_key(objects.nodes);
     const device_catalog catalog(objects.devices);
-    device_planner(catalog, nodes, device_writes::all).plan(pods, asked, into);
+    device_planner(catalog, nodes, writes).plan(pods, asked, into);
 }
 
 } // namespace detail
@@ -98,6 +99,7 @@ inline void plan_devices(const manifests& objects, std::span<const pod_object* c
 }
 
 /// Plans the volumes and devices of one pod that is not in the input, as if no other pod waited.
+/// Its claims are not allocated: a pod that needs that waits.
 /// O(nodes + storage objects + devices).
 [[nodiscard]] inline volume_effects plan_volumes_of(const manifests& objects,
                                                     const pod_object& pod) {
@@ -110,7 +112,7 @@ inline void plan_devices(const manifests& objects, std::span<const pod_object* c
     alone.count(pod, user.role);
     volume_plan made = volume_planner(catalog, nodes, {&user, 1}, {&alone, 1}).plan();
     const pod_object* const pods[] = {&pod};
-    detail::plan_devices(objects, pods, {}, made);
+    detail::plan_devices(objects, pods, {}, device_writes::extended_resources, made);
     return made.pods.empty() ? volume_effects{} : std::move(made.pods.begin()->second);
 }
 
@@ -183,7 +185,7 @@ namespace detail {
         for (const pod_object& each : foreseen->pods)
             for (const auto& request : each.requests)
                 asked.insert(request.first);
-    detail::plan_devices(objects, pods, asked, made);
+    detail::plan_devices(objects, pods, asked, device_writes::all, made);
     detail::tell_from_devices(made, objects.devices, out);
     return made;
 }

@@ -21,6 +21,8 @@ namespace codec {
 enum class device_writes : std::uint8_t {
     /// A plan of files: whatever the scheduler which starts the pods must write.
     all,
+    /// A pod that is created during a simulation: the same, but claims are not allocated.
+    extended_resources,
     /// A live cluster: Muster reserves claims that are allocated, and allocates none yet.
     reservations,
 };

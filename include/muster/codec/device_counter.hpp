@@ -239,6 +239,8 @@ private:
                 if (home.node.empty())
                     continue;
                 ++supply.on[std::string(home.node)];
+                if (!by_node_->are_local({at}))
+                    ++supply.not_of_node[std::string(home.node)];
                 if (home.holder)
                     ++into_->pods[home.holder->metadata.key].amounts[each.name];
             }
@@ -268,7 +270,7 @@ private:
         }
         counted_by_pods_.insert(counted_by_pods_.end(), all.begin(), all.end());
         std::ranges::sort(counted_by_pods_);
-        const std::string name = "devices for " + first.claims.front().name + " of " +
+        const std::string name = "devices for " + first.claims.front().name + " of pod " +
                                  first.pod->metadata.key.name_space + "/" +
                                  first.pod->metadata.key.name;
         std::vector<device_claim> claims;

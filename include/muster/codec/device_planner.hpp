@@ -79,10 +79,10 @@ public:
         if (resources.empty() && demands.empty())
             return;
         devices_ = devices_of(catalog_->slices);
-        if (writes_ == device_writes::all)
+        if (writes_ != device_writes::reservations)
             find_users();
         for (const std::string& each : resources)
-            if (writes_ == device_writes::all)
+            if (writes_ != device_writes::reservations)
                 serve(each);
             else
                 hold_users_of(each);

@@ -274,6 +274,17 @@ TEST_CASE("a claim with a field or a device class that is not known makes its po
           "a: resource template t asks for 33 devices (expected at most 32); ");
 }
 
+TEST_CASE("a pod that is not in the input waits if a claim of its must be allocated") {
+    diagnostics out;
+    const manifests objects = read(nodes + gpus + whole + slice("n1", devices(2)), out);
+    const manifests later = read(pod("a", "one"), out);
+    const volume_effects made = plan_volumes_of(objects, later.pods.front());
+    CHECK(made.amounts.empty());
+    REQUIRE(made.waits.size() == 1);
+    CHECK(made.waits.front() == "the resource claim for g is still to be made from template one, "
+                                "and allocation is not written yet by this version");
+}
+
 TEST_CASE("a claim that is not allocated and that several waiting pods share is not planned") {
     const std::string shared =
         "---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: "
