@@ -41,6 +41,8 @@ public:
     struct demand {
         const pod_object* pod = nullptr;
         std::vector<unallocated_claim> claims;
+        /// The pod waits for another claim, so it takes no devices from others.
+        bool waits = false;
     };
 
     /// The arguments must outlive the counter.
@@ -64,7 +66,7 @@ public:
         std::map<std::string, std::vector<const demand*>> unlike;
         std::vector<pod_amounts> whole;
         for (const demand& each : demands) {
-            if (!prepare(each))
+            if (!prepare(each) || each.waits)
                 continue;
             if (asks_whole(each))
                 find_sets(each, whole);

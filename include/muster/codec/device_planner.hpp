@@ -98,11 +98,11 @@ private:
 
     void plan_claims(const pod_object& pod, std::vector<device_counter::demand>& demands) {
         volume_effects made;
-        device_counter::demand asked{&pod, {}};
+        device_counter::demand asked{&pod, {}, false};
         for (const pod_claim& each : pod.claims)
             plan_claim(*catalog_, each, pod, writes_, reserved_, asked.claims, made);
-        // A pod that waits for another claim takes no devices from others.
-        if (!asked.claims.empty() && made.waits.empty())
+        asked.waits = !made.waits.empty();
+        if (!asked.claims.empty())
             demands.push_back(std::move(asked));
         if (!(made == volume_effects{}))
             into_->pods[pod.metadata.key].add_devices(made);
@@ -114,7 +114,7 @@ private:
         std::map<const resource_claim_object*, std::int64_t> users;
         for (const auto& demand : demands)
             for (const unallocated_claim& each : demand.claims)
-                if (each.claim)
+                if (each.claim && !demand.waits)
                     ++users[each.claim];
         std::erase_if(demands, [&](const device_counter::demand& demand) {
             for (const unallocated_claim& each : demand.claims)
@@ -135,7 +135,8 @@ private:
         for (const auto& [resource, devices] : counted_)
             counter.add_resource(resource, devices);
         counter.count(demands);
-        into_->from_claims += demands.size();
+        into_->from_claims += static_cast<std::size_t>(
+            std::ranges::count_if(demands, [](const auto& each) { return !each.waits; }));
     }
 
     // ---- extended resources --------------------------------------------------------------------
