@@ -27,7 +27,7 @@ struct refused : std::logic_error {
     using std::logic_error::logic_error;
 };
 
-using traits = muster::string_traits<16>;
+using traits = muster::string_traits<32>;
 using cluster = muster::state<traits>;
 
 /// Between a gang's name and its pod's: pods of two gangs may have one name.
