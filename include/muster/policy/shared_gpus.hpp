@@ -145,15 +145,19 @@ public:
         while (kept < kinds_.size() && total_ * 100 < all * percent)
             total_ += kinds_[kept++].share;
         kinds_.resize(kept);
+        left_out_ = all - total_;
     }
 
     [[nodiscard]] const std::vector<typical_task>& kinds() const noexcept { return kinds_; }
     /// The sum of the shares of `kinds()`.
     [[nodiscard]] std::int64_t total() const noexcept { return total_; }
+    /// The sum of the shares of the kinds that were not kept.
+    [[nodiscard]] std::int64_t left_out() const noexcept { return left_out_; }
 
 private:
     std::vector<typical_task> kinds_;
     std::int64_t total_ = 0;
+    std::int64_t left_out_ = 0;
 };
 
 /// What a rule says of one task on one node.

@@ -49,6 +49,7 @@ TEST_CASE("only the most frequent kinds are typical, until they cover the percen
     const task_mix most(kinds, 95);
     REQUIRE(most.kinds().size() == 3);
     CHECK(most.total() == 95);
+    CHECK(most.left_out() == 5);
     CHECK(most.kinds()[0].task.cpu == 2000);
     CHECK(most.kinds()[1].task.cpu == 4000);
     // Of two that are as frequent, the one with more CPU.
