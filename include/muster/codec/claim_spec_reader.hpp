@@ -37,6 +37,8 @@ read_selector_texts(const field& at, std::vector<std::string>& unsupported) {
         object_reader cel = cel_at.as_object();
         if (cel.is_present())
             read.push_back(string_or_empty(cel.required("expression")));
+        else if (each.size() == 0)
+            unsupported.push_back(each.path());
         cel.ignore_rest();
         note_unknown_fields(each, unsupported);
     });

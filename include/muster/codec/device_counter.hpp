@@ -54,8 +54,8 @@ public:
           by_node_(&by_node),
           into_(&into) {}
 
-    /// Adds an extended resource that the devices serve: whoever gets one of them by a claim takes
-    /// it from the resource too.
+    /// Adds an extended resource that the devices serve: a claim for one of them counts against
+    /// the resource too.
     void add_resource(const std::string& resource, device_set devices) {
         sets_.push_back({resource, std::move(devices), true, false});
     }

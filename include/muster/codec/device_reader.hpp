@@ -101,8 +101,12 @@ read_resource_claim_template(object_reader& object, reading_context& context) {
     std::vector<std::string> unknown;
     read.texts = detail::read_selector_texts(selectors_at, unknown);
     read.selectors.selectors = detail::parse_selectors(read.texts);
-    for (request_selector& each : read.selectors.selectors)
-        each.is_known = unknown.empty();
+    // A selector of another kind selects no device for certain.
+    for (std::string& each : unknown) {
+        request_selector& made = read.selectors.selectors.emplace_back();
+        made.text = std::move(each);
+        made.is_known = false;
+    }
     spec.ignore_rest();
     object.ignore({"apiVersion", "kind"});
     object.finish();

@@ -20,7 +20,7 @@ struct allocated_device {
     std::string request;
     device_id id;
     bool admin_access = false;
-    /// The device allows multiple allocations; whoever writes the allocation gives it a share id.
+    /// The device allows multiple allocations; the written allocation needs a share id.
     bool is_share = false;
     /// What the share consumes, by the published name of the capacity.
     std::map<std::string, quantity> consumed;

@@ -361,6 +361,20 @@ TEST_CASE("the selectors of a class match driver and attributes") {
           "of pool p (no such key: size): device.attributes['x.com'].size == 1");
 }
 
+TEST_CASE("a selector of a class that is no CEL expression is never ignored") {
+    for (const std::string selector : {"{regex: x}", "{}"}) {
+        CAPTURE(selector);
+        const auto made =
+            decide(nodes +
+                   "---\napiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: "
+                   "gpu}\nspec: {extendedResourceName: x.com/gpu, selectors: [" +
+                   selector + "]}\n" + two_on_n2 + asks("a", one));
+        CHECK(made.placed.empty());
+        CHECK(made.waits.find("x.com/gpu is served by device class gpu, whose selector cannot be "
+                              "decided for device d0 of pool p") == 0);
+    }
+}
+
 TEST_CASE("pods that a device plugin can serve do not wait for a class with another selector") {
     const std::string odd = device_class("gpu", "x.com/gpu", "1.5 < 2.5");
     const std::string served = node("n1", ", x.com/gpu: 1") + node("n2");
