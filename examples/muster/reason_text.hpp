@@ -171,6 +171,9 @@ public:
             return (context_->only_devices ? "too few nodes have the allocated devices: "
                                            : "too few nodes reach the volumes: ") +
                    context_->volumes + roles();
+        case reason_code::devices_taken:
+            return "too few nodes have devices free for what the pods ask of them, taken together" +
+                   roles();
         case reason_code::insufficient_resource:
             return resource() + roles();
         case reason_code::quota_exceeded:
@@ -212,7 +215,7 @@ private:
                code == reason_code::node_selector_mismatch ||
                code == reason_code::untolerated_taint || code == reason_code::node_unschedulable ||
                code == reason_code::host_port_taken || code == reason_code::topology_fragmented ||
-               code == reason_code::volume_out_of_reach;
+               code == reason_code::volume_out_of_reach || code == reason_code::devices_taken;
     }
 
     /// Empty for the gang as a whole.

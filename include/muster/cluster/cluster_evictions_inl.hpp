@@ -270,7 +270,7 @@ bool cluster_state<Traits>::assume_nominated(gang_index which) {
                 break;
             const auto& shape = shapes_[record.shape];
             if (!fits(shape.request, left) ||
-                !ledger_.claims(node).admits_others_beside(constraints_[shape.where].value.claims))
+                !ledger_.admits_others_beside(node, constraints_[shape.where].value.claims))
                 return false;
             left -= shape.request;
         }

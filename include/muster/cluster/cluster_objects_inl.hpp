@@ -38,6 +38,7 @@ event_result cluster_state<Traits>::set_node(node_index index, node_type spec) {
         record.present && !(same_place && dominates(spec.allocatable, record.spec.allocatable));
     record.spec = std::move(spec);
     record.present = true;
+    ledger_.rows_[index.value()].devices = record.spec.devices;
     if (same)
         ledger_.note(index, node_change::size);
     else
@@ -63,10 +64,17 @@ event_result cluster_state<Traits>::clear_node(node_index index) {
         return event_result::out_of_range;
     record.spec = {};
     record.present = false;
+    ledger_.rows_[index.value()].devices = device_stock::none;
     ++record.generation;
     settle_node(index);
     moved(true);
     return event_result::applied;
+}
+
+template<class Traits>
+void cluster_state<Traits>::set_device_rule(device_rule rule) {
+    ledger_.rule_ = rule;
+    moved(true, true);
 }
 
 /// The node has so much; false and nothing changed when what is free on it would overflow.

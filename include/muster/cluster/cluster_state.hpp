@@ -177,6 +177,9 @@ public:
     [[nodiscard]] static event_result check(const node_type& spec) noexcept;
     /// Removes a node; its pods stay charged until they are reported gone.
     event_result clear_node(node_index index);
+    /// Sets what decides about `node::devices` and `node_claims::devices`. Without it, no pod that
+    /// demands devices is placed. O(1).
+    void set_device_rule(device_rule rule);
 
     /// Adds or changes a queue, below `parent` or at the root. An unknown parent has no limits
     /// until it is known. O(depth), and O(queues × depth) if the nodes that the queues below may

@@ -69,6 +69,27 @@ public:
     [[nodiscard]] const claimed_on_node& claims(node_index node) const noexcept {
         return rows_[node.value()].claims;
     }
+    /// Returns how many of `most` more pods with these claims the node can take beside what is
+    /// claimed there; amounts are not looked at. O(claims of the pod × claims there) for ports, and
+    /// the device rule is asked at most once.
+    [[nodiscard]] std::int64_t room_beside(node_index node, const node_claims& claims,
+                                           std::int64_t most) const {
+        const row& at = rows_[node.value()];
+        return claims.empty() ? most : at.claims.room(claims, most, at.devices, rule_);
+    }
+    /// True if a pod with these claims can be added to the node.
+    [[nodiscard]] bool admits(node_index node, const node_claims& claims) const {
+        return room_beside(node, claims, 1) > 0;
+    }
+    /// True if a pod on the node, with these claims, could be there beside all others.
+    [[nodiscard]] bool admits_others_beside(node_index node, const node_claims& claims) const {
+        const row& at = rows_[node.value()];
+        return at.claims.admits_others_beside(claims, at.devices, rule_);
+    }
+    [[nodiscard]] device_stock devices(node_index node) const noexcept {
+        return rows_[node.value()].devices;
+    }
+    [[nodiscard]] const device_rule& rule() const noexcept { return rule_; }
     /// Those of them whose pods are on their way out.
     [[nodiscard]] const claimed_on_node& leaving_claims(node_index node) const noexcept {
         return margins_[node.value()].claims;
@@ -148,12 +169,13 @@ private:
         resources<Width> allocatable;
         resources<Width> free;
         claimed_on_node claims;
+        device_stock devices = device_stock::none;
         /// What of it is in the list of changes.
         change changed = change::none;
 
         [[nodiscard]] friend bool operator==(const row& lhs, const row& rhs) {
             return lhs.allocatable == rhs.allocatable && lhs.free == rhs.free &&
-                   lhs.claims == rhs.claims;
+                   lhs.claims == rhs.claims && lhs.devices == rhs.devices;
         }
     };
     /// What differs on a node between now and later: mostly nothing.
@@ -235,10 +257,11 @@ private:
         at.free = free;
     }
 
-    /// False and nothing changed when a sum leaves int64.
+    /// Charges equal pods that take `amount` together. False and nothing changed when a sum leaves
+    /// int64.
     [[nodiscard]] bool take(node_index from, std::optional<queue_charge> on,
                             const resources<Width>& amount, const node_claims& claimed,
-                            allocation when = allocation::allocated) {
+                            allocation when = allocation::allocated, std::size_t pods = 1) {
         row& at = rows_[from.value()];
         both left;
         resources<Width> in_use;
@@ -254,7 +277,8 @@ private:
         }
         if (on && !queues_.take(*on, amount, when))
             return false;
-        at.claims.take(claimed);
+        if (!claimed.empty())
+            at.claims.take(claimed, pods);
         if (when == allocation::allocated) {
             at.free = left.now;
             note(from, change::amounts);
@@ -268,7 +292,8 @@ private:
 
     /// The inverse of a `take` that succeeded.
     void give(node_index back, std::optional<queue_charge> on, const resources<Width>& amount,
-              const node_claims& claimed, allocation when = allocation::allocated) noexcept {
+              const node_claims& claimed, allocation when = allocation::allocated,
+              std::size_t pods = 1) noexcept {
         if (when == allocation::allocated) {
             row& at = rows_[back.value()];
             at.free += amount;
@@ -280,7 +305,8 @@ private:
         }
         if (on)
             queues_.give(*on, amount, when);
-        rows_[back.value()].claims.give(claimed);
+        if (!claimed.empty())
+            rows_[back.value()].claims.give(claimed, pods);
         if (when == allocation::releasing)
             see_gone(back, claimed);
     }
@@ -302,14 +328,14 @@ private:
         const resources<Width> raise = excess(left.later, left.now);
         left.now += raise;
         set_room(node, left);
-        rows_[node.value()].claims.give(margins_[node.value()].claims.all());
+        rows_[node.value()].claims.give(margins_[node.value()].claims);
         return raise;
     }
     void await_again(node_index node, const resources<Width>& raise) noexcept {
         both left = room(node);
         left.now -= raise;
         set_room(node, left);
-        rows_[node.value()].claims.take(margins_[node.value()].claims.all());
+        rows_[node.value()].claims.take(margins_[node.value()].claims);
     }
     /// So many claims more on the node will not allocate.
     void reserve_claims(node_index node, std::size_t more) {
@@ -335,6 +361,7 @@ private:
         margins_[last.value()].place = at.place;
     }
 
+    device_rule rule_;
     queue_books<Width> queues_;
     /// Per kind: how many nodes have an allocatable of that size.
     std::array<std::array<std::uint32_t, 59>, Width> logs_{};

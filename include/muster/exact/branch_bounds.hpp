@@ -254,13 +254,14 @@ private:
                 if (problem_->apart[first * classes() + other] && most[first] > 0 &&
                     most[other] > 0)
                     return false;
-        return true;
+        return problem_->devices.suffice(problem_->rows[row].node, most);
     }
 
     [[nodiscard]] bool alike(std::size_t lhs, std::size_t rhs) const noexcept {
         return problem_->rows[lhs].free == problem_->rows[rhs].free &&
                std::equal(problem_->most_of(lhs), problem_->most_of(lhs) + classes(),
-                          problem_->most_of(rhs));
+                          problem_->most_of(rhs)) &&
+               problem_->devices.alike(problem_->rows[lhs].node, problem_->rows[rhs].node);
     }
 
     /// Adds the row to the part of equal rows, or to a new part. Parts are in the order of their
@@ -362,7 +363,8 @@ private:
     [[nodiscard]] bool enumerate(const part& from, const detail::sequence<std::int64_t>& weights,
                                  pattern& into) {
         const std::int64_t* limits = limits_.data() + from.limits;
-        if (!finder_.find(problem_->rows[from.row].free, limits, limits + classes(), weights))
+        const auto& row = problem_->rows[from.row];
+        if (!finder_.find(row.node, row.free, limits, limits + classes(), weights))
             return false;
         into = {patterns_.size(), 1};
         patterns_.insert(patterns_.end(), finder_.counts().begin(), finder_.counts().end());
@@ -422,7 +424,9 @@ private:
             for (std::size_t column = 0; column < Width; ++column)
                 free[column] -= problem_->members[other].request[column] * least[other];
         }
-        return fit_count(problem_->members[at].request, free, least[classes() + at]);
+        return problem_->devices.room(
+            problem_->rows[owner.row].node, least, at,
+            fit_count(problem_->members[at].request, free, least[classes() + at]));
     }
 
     const fit_problem<Width>* problem_ = nullptr;

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include <muster/base/checked.hpp>
+#include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/problem/fit_problem.hpp>
 #include <muster/resource/resources.hpp>
@@ -29,12 +30,13 @@ public:
         steps_left_ = &steps_left;
     }
 
-    /// Returns false if not even `at_least` fits. If the steps ran out, the result must not be
-    /// used.
-    [[nodiscard]] bool find(const resources<Width>& free, const std::int64_t* at_least,
-                            const std::int64_t* at_most,
+    /// Returns false if not even `at_least` fits a node with so much free and with the devices of
+    /// `node`. If the steps ran out, the result must not be used.
+    [[nodiscard]] bool find(node_index node, const resources<Width>& free,
+                            const std::int64_t* at_least, const std::int64_t* at_most,
                             const detail::sequence<std::int64_t>& weights) {
         const std::size_t classes = problem_->members.size();
+        node_ = node;
         at_least_ = at_least;
         at_most_ = at_most;
         weights_ = &weights;
@@ -77,6 +79,7 @@ private:
         for (std::size_t other = 0; other < at; ++other)
             if (current_[other] > 0 && problem_->apart[at * classes + other])
                 upper = 0;
+        upper = problem_->devices.room(node_, current_.data(), at, upper);
         // For the last class, as many members as fit is best.
         const std::int64_t lower = at + 1 == classes ? upper : at_least_[at];
         for (std::int64_t take = upper; take >= lower && take >= at_least_[at]; --take) {
@@ -89,6 +92,7 @@ private:
 
     const fit_problem<Width>* problem_ = nullptr;
     std::int64_t* steps_left_ = nullptr;
+    node_index node_;
     const std::int64_t* at_least_ = nullptr;
     const std::int64_t* at_most_ = nullptr;
     const detail::sequence<std::int64_t>* weights_ = nullptr;

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include <muster/base/checked.hpp>
+#include <muster/base/id.hpp>
 #include <muster/base/sequence.hpp>
 #include <muster/problem/fit_problem.hpp>
 #include <muster/resource/resources.hpp>
@@ -19,9 +20,11 @@ namespace detail {
 /// to which no member can be added. Every count vector that the node can take is below one of them,
 /// so no others are needed for weights that are not negative.
 ///
-/// The last two classes are enumerated as a staircase: when the count of the one falls by one, what
-/// is left for the other grows by a fixed quotient and remainder per kind, so the loop needs no
-/// division.
+/// With demands of devices, patterns to which a member can be added may be among them.
+///
+/// Without, the last two classes are enumerated as a staircase: when the count of the one falls by
+/// one, what is left for the other grows by a fixed quotient and remainder per kind, so the loop
+/// needs no division.
 template<std::size_t Width>
 class pattern_lister {
 public:
@@ -50,12 +53,17 @@ public:
         into_ = &into;
         most_ = problem_->most_of(row);
         steps_ = &steps;
+        node_ = problem_->rows[row].node;
+        current_.assign(classes_, 0);
         find_binding(problem_->rows[row].free);
         explore(0, problem_->rows[row].free);
         return steps >= 0;
     }
 
 private:
+    /// The steps for one question to a device rule.
+    static constexpr std::int64_t steps_of_rule = 16;
+
     [[nodiscard]] const resources<Width>& request(std::size_t at) const noexcept {
         return problem_->members[at].request;
     }
@@ -90,15 +98,19 @@ private:
     }
 
     void explore(std::size_t at, const resources<Width>& free) {
-        if (at + 2 == classes_) {
+        if (at + 2 == classes_ && !problem_->devices.any()) {
             staircase(free);
             return;
         }
-        const std::int64_t upper = room(at, free);
+        if (problem_->devices.any())
+            *steps_ -= steps_of_rule;
+        const std::int64_t upper =
+            problem_->devices.room(node_, current_.data(), at, room(at, free));
         if (at + 1 == classes_) {
             current_[at] = upper;
             *steps_ -= 2;
             keep();
+            current_[at] = 0;
             return;
         }
         resources<Width> rest = free;
@@ -204,6 +216,7 @@ private:
     /// Per kind: what one member less of the last but one class leaves for the last class.
     std::array<std::int64_t, Width> quotient_step_{};
     std::array<std::int64_t, Width> remainder_step_{};
+    node_index node_;
     const std::int64_t* most_ = nullptr;
     std::int64_t* steps_ = nullptr;
     detail::sequence<std::int64_t> current_;

@@ -73,6 +73,10 @@ public:
                 return !cluster.constraint_sets()[waiting_class.where].value.volumes.empty();
             }))
             listed_.push_back({reason_code::volume_out_of_reach, {}, 0});
+        if (detail::any_of(members.classes, [](const auto& waiting_class) {
+                return waiting_class.claims->devices != device_demand::none;
+            }))
+            listed_.push_back({reason_code::devices_taken, {}, 0});
         count_needed();
     }
 
@@ -189,7 +193,7 @@ private:
                 return fit_outcome::impossible;
         }
         const bool apart = detail::any_of(problem_.of.apart, [](char flag) { return flag; });
-        if (!apart && fits_greedily(problem_))
+        if (!apart && !problem_.of.devices.any() && fits_greedily(problem_))
             return fit_outcome::fits;
         return std::nullopt;
     }
@@ -390,7 +394,8 @@ private:
                                                 problem.most_of(row) + classes);
             for (std::size_t at = 0; at < classes; ++at)
                 most[at] *= weights[at];
-            if (!patterns.find(problem.rows[row].free, none.data(), most.data(), weights) ||
+            if (!patterns.find(problem.rows[row].node, problem.rows[row].free, none.data(),
+                               most.data(), weights) ||
                 steps < 0)
                 break;
             sum += patterns.weight() * problem_.times[row];

@@ -49,7 +49,10 @@ struct named_constraint {
             break;
         }
         case reason_code::host_port_taken:
-            force.claims = on;
+            force.ports = on;
+            break;
+        case reason_code::devices_taken:
+            force.devices = on;
             break;
         default:
             MUSTER_ASSERT(false, "not a constraint");

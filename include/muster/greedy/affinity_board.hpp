@@ -130,8 +130,7 @@ public:
     [[nodiscard]] bool can_take(std::size_t of_class, node_index node) const {
         const affinity_class<width>& from = sorted_.classes[of_class];
         return fits(*from.query.request, accounts().free(node)) && eligible(from.query, node) &&
-               confined_.admits(of_class, node) &&
-               accounts().claims(node).admits(*from.shape->claims) &&
+               confined_.admits(of_class, node) && accounts().admits(node, *from.shape->claims) &&
                counts_.violation_on(of_class, node).kind == affinity_violation::none &&
                (bonds_.empty() || !is_bound_to_other_domain(from.role.value(), node));
     }

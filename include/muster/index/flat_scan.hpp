@@ -58,7 +58,7 @@ best_node(const ledger<Width>& accounts, const std::vector<node_index>& order,
         const std::int64_t value = node_score(score, weights, accounts, node, query);
         if (best && preference == best_preference && value <= best_score)
             continue;
-        if (!accounts.claims(node).admits(query.where->value.claims))
+        if (!accounts.admits(node, query.where->value.claims))
             continue;
         best = node;
         best_preference = preference;

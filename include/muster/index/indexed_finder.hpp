@@ -356,12 +356,7 @@ private:
 
     [[nodiscard]] std::int64_t room_on(const asked& about, node_index node,
                                        const resources<width>& free, std::int64_t most) const {
-        if (!about.claims->empty()) {
-            if (!accounts_->claims(node).admits(*about.claims))
-                return 0;
-            most = max_beside_itself(*about.claims, most);
-        }
-        return fit_count(about.request, free, most);
+        return accounts_->room_beside(node, *about.claims, fit_count(about.request, free, most));
     }
 
     /// Visits the nodes that fit, level by level, while `left` is not 0. Calls `first()` before

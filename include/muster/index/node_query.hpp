@@ -72,9 +72,9 @@ template<std::size_t Width>
 [[nodiscard]] std::int64_t room_on(const ledger<Width>& accounts, const node_query<Width>& query,
                                    node_index node, std::int64_t most) {
     const node_claims& claims = query.where->value.claims;
-    if (!eligible(query, node) || !accounts.claims(node).admits(claims))
+    if (!eligible(query, node))
         return 0;
-    return fit_count(*query.request, accounts.free(node), max_beside_itself(claims, most));
+    return accounts.room_beside(node, claims, fit_count(*query.request, accounts.free(node), most));
 }
 
 } // namespace detail

@@ -69,17 +69,17 @@ public:
         const auto count = static_cast<std::int64_t>(pods.size());
         resources<Width> amount;
         if (!checked_multiply(request, count, amount) || !fits(amount, accounts_->free(node)) ||
-            !accounts_->claims(node).admits(claims) || max_beside_itself(claims, count) < count)
+            accounts_->room_beside(node, claims, count) < count)
             return false;
         if (queue && !accounts_->admits(*queue, amount))
             return false;
         const savepoint before = mark();
         if (!claims.empty() && assumes_released())
-            accounts_->reserve_claims(node, claims.size() + vacated_claims_);
+            accounts_->reserve_claims(node, claims.size() * pods.size() + vacated_claims_);
         journal_.push_back({step::placed, placements_.size(), node, amount, &claims, queue});
         for (const pod_index pod : pods)
             placements_.push_back({pod, node});
-        if (accounts_->take(node, queue, amount, claims))
+        if (accounts_->take(node, queue, amount, claims, allocation::allocated, pods.size()))
             return true;
         journal_.pop_back();
         placements_.resize(before.placements);
@@ -146,7 +146,8 @@ public:
             const entry& last = journal_.back();
             switch (last.what) {
             case step::placed:
-                accounts_->give(last.node, last.queue, last.amount, *last.claims);
+                accounts_->give(last.node, last.queue, last.amount, *last.claims,
+                                allocation::allocated, placements_.size() - last.first);
                 placements_.resize(last.first);
                 break;
             case step::kept:

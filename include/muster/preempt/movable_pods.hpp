@@ -152,7 +152,7 @@ public:
                 continue;
             const std::int64_t left = weights.key(free);
             if ((best && left >= least) || !in_domain(moved, node) ||
-                !accounts.claims(node).admits(query.where->value.claims) || !use(node))
+                !accounts.admits(node, query.where->value.claims) || !use(node))
                 continue;
             best = node;
             least = left;

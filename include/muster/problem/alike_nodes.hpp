@@ -23,9 +23,9 @@ namespace detail {
 
 /// Groups nodes that are equal for a gang: its fit problem has the same row for each of them, with
 /// any constraints in force. The nodes of a group fail the same filters for its members, admit the
-/// same claims, are in the same domains of its required levels, and have the same free amounts of
-/// the kinds that its members request, rounded down to steps of these requests and limited to their
-/// sum.
+/// same claims, have equal devices if a member demands any, are in the same domains of its required
+/// levels, and have the same free amounts of the kinds that its members request, rounded down to
+/// steps of these requests and limited to their sum.
 template<class Traits>
 class alike_nodes {
     static constexpr std::size_t width = Traits::width;
@@ -36,6 +36,8 @@ public:
                 certificate_scope scope)
         : cluster_(&cluster), members_(&members), now_(scope == certificate_scope::free_now) {
         list_kinds();
+        if (now_)
+            rank_devices();
         const auto& nodes = cluster.node_order();
         std::size_t slots = 64;
         while (slots < 2 * nodes.size())
@@ -77,6 +79,29 @@ private:
         }
     }
 
+    /// Numbers the nodes by what their devices are and hold: equal nodes have equal numbers.
+    /// O(nodes × log nodes) if a member demands devices, else O(classes).
+    void rank_devices() {
+        if (none_of(members_->classes, [](const auto& waiting_class) {
+                return waiting_class.claims->devices != device_demand::none;
+            }))
+            return;
+        const auto& accounts = cluster_->accounts();
+        const auto order = [&](node_index lhs, node_index rhs) {
+            return accounts.devices(lhs) != accounts.devices(rhs)
+                       ? accounts.devices(lhs) < accounts.devices(rhs)
+                       : accounts.claims(lhs).devices() < accounts.claims(rhs).devices();
+        };
+        std::vector<node_index> nodes = cluster_->node_order();
+        std::sort(nodes.begin(), nodes.end(), order);
+        device_ranks_.resize(accounts.nodes(), 0);
+        std::int64_t rank = 0;
+        for (std::size_t at = 0; at < nodes.size(); ++at) {
+            rank += at > 0 && order(nodes[at - 1], nodes[at]) ? 1 : 0;
+            device_ranks_[nodes[at].value()] = rank;
+        }
+    }
+
     void write_key(node_index node) {
         const auto& accounts = cluster_->accounts();
         const auto& free = now_ ? accounts.free(node) : accounts.allocatable(node);
@@ -88,10 +113,12 @@ private:
         for (const auto& waiting_class : members_->classes) {
             std::int64_t bits =
                 cluster_->constraint_sets()[waiting_class.where].failed_filters[node.value()];
-            if (now_ && !accounts.claims(node).admits(*waiting_class.claims))
+            if (now_ && !accounts.admits(node, *waiting_class.claims))
                 bits |= std::int64_t{1} << 16;
             key_.push_back(bits);
         }
+        if (!device_ranks_.empty())
+            key_.push_back(device_ranks_[node.value()]);
         if (members_->queue_nodes)
             key_.push_back(
                 cluster_->constraint_sets()[*members_->queue_nodes].failed_filters[node.value()]);
@@ -133,6 +160,8 @@ private:
     const gang_members<width>* members_;
     bool now_;
     detail::sequence<requested_kind> kinds_;
+    /// Per node; empty if no member demands devices.
+    detail::sequence<std::int64_t> device_ranks_;
     detail::sequence<std::int64_t> key_;
     /// The keys of all groups, one after the other.
     detail::sequence<std::int64_t> keys_;
@@ -171,8 +200,8 @@ struct grouped_problem {
 
 /// Places as many waiting members as it can: those of the minima first, each class on the first
 /// nodes that can take it. Returns true if the gang then reaches its minima, so it fits. False
-/// proves nothing. Precondition: no two classes exclude each other on a node. O(classes × (groups +
-/// classes)).
+/// proves nothing. Precondition: no two classes exclude each other on a node, and none demands
+/// devices. O(classes × (groups + classes)).
 template<std::size_t Width>
 [[nodiscard]] bool fits_greedily(const grouped_problem<Width>& problem) {
     struct stock {

@@ -10,6 +10,7 @@
 #include <muster/base/sequence.hpp>
 #include <muster/cluster/cluster_state.hpp>
 #include <muster/index/node_query.hpp>
+#include <muster/problem/class_devices.hpp>
 #include <muster/problem/members.hpp>
 #include <muster/resource/resources.hpp>
 #include <muster/vocabulary/certificate.hpp>
@@ -27,11 +28,12 @@ struct constraints_in_force {
     /// One bit per topology constraint, in the order of `gang_members::topology`. All from the 64th
     /// on share a bit.
     std::uint64_t topologies = ~std::uint64_t{0};
-    bool claims = true;
+    bool ports = true;
     bool volumes = true;
+    bool devices = true;
 
     [[nodiscard]] static constexpr constraints_in_force none() noexcept {
-        return {0, 0, false, false, false, 0, false, false};
+        return {0, 0, false, false, false, 0, false, false, false};
     }
     [[nodiscard]] friend constexpr bool operator==(const constraints_in_force&,
                                                    const constraints_in_force&) = default;
@@ -69,6 +71,8 @@ struct fit_problem {
     detail::sequence<std::int64_t> most;
     /// members × members: 1 if the two classes exclude each other on a node.
     detail::sequence<char> apart;
+    /// What the classes demand of the devices of nodes.
+    detail::class_devices<Width> devices;
     detail::sequence<allowance> quotas;
     /// By class; used while the problem is written.
     detail::sequence<node_query<Width>> queries;
@@ -137,6 +141,7 @@ void pose_quotas(const cluster_state<Traits>& cluster, const gang_members<Traits
         problem.most.push_back(waiting);
     }
     problem.apart.assign(members.classes.size() * members.classes.size(), 0);
+    problem.devices.clear();
     list_allowances(cluster, members, scope, {}, problem.quotas);
 }
 
@@ -218,12 +223,20 @@ void pose_on(const cluster_state<Traits>& cluster, const gang_members<Traits::wi
     }
 
     problem.apart.assign(classes * classes, 0);
-    if (force.claims)
+    if (force.ports)
         for (std::size_t one = 0; one < classes; ++one)
             for (std::size_t other = 0; other < classes; ++other)
                 problem.apart[one * classes + other] =
                     compatible(*members.classes[one].claims, *members.classes[other].claims) ? 0
                                                                                              : 1;
+    problem.devices.clear();
+    if (force.devices && now) {
+        problem.devices.look_at(accounts);
+        for (const member_class<width>& waiting_class : members.classes)
+            problem.devices.add(waiting_class.claims->devices);
+        problem.devices.settle();
+    }
+    const detail::sequence<std::int64_t> nobody(classes, 0);
 
     for (const node_index node : nodes) {
         const resources<width>& free = now ? accounts.free(node) : accounts.allocatable(node);
@@ -236,11 +249,12 @@ void pose_on(const cluster_state<Traits>& cluster, const gang_members<Traits::wi
                 !admits(cluster, *members.tree, among, problem.members[at].role, node))
                 continue;
             const auto& claims = *members.classes[at].claims;
-            if (force.claims && now && !accounts.claims(node).admits(claims))
+            if (force.ports && now && !compatible(claims.ports, accounts.claims(node).ports()))
                 continue;
             const bool one_per_node = problem.apart[at * classes + at] != 0;
             most = fit_count(problem.members[at].request, free,
                              one_per_node ? 1 : problem.members[at].waiting);
+            most = problem.devices.room(node, nobody.data(), at, most);
             any = any || most > 0;
         }
         if (any)

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <muster/base/checked.hpp>
@@ -166,6 +167,14 @@ private:
                                 const occupants& others, rule_set force) const {
         if (!view_.welcome(pod.where, *node.spec, force))
             return false;
+        if ((force & rule::devices) && view_.scope == certificate_scope::free_now) {
+            std::vector<device_demand> held = node.devices;
+            for (const auto* other : others)
+                if (other->where.claims.devices != device_demand::none)
+                    held.push_back(other->where.claims.devices);
+            if (!serve(view_.rule, node.spec->devices, std::move(held), pod.where.claims))
+                return false;
+        }
         if (!(force & rule::ports))
             return true;
         if (clash(pod.where.claims.ports, node.ports))

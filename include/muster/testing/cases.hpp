@@ -90,6 +90,8 @@ using world_maker = std::function<world(std::uint64_t seed)>;
         reset(
             &world::pods, [](auto& of) -> auto& { return of.where.claims.ports; });
         reset(
+            &world::pods, [](auto& of) -> auto& { return of.where.claims.devices; });
+        reset(
             &world::pods, [](auto& of) -> auto& { return of.where.affinity; });
         reset(
             &world::pods, [](auto& of) -> auto& { return of.where.pods; });

@@ -130,6 +130,13 @@ private:
         }
         if (node_rules::clash(spec.where.claims.ports, place.ports))
             return "host ports conflict";
+        const device_demand asked = spec.where.claims.devices;
+        if (asked != device_demand::none) {
+            std::sort(place.devices.begin(), place.devices.end());
+            if (known_.accounts().rule().room(place.spec->devices, place.devices, asked, 1) != 1)
+                return "devices are over-committed";
+            place.devices.push_back(asked);
+        }
         for (std::size_t kind = 0; kind < Traits::width; ++kind) {
             const std::int64_t asks = spec.request[kind];
             if (asks > 0 && asks > place.free[kind])

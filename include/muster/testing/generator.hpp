@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <muster/testing/card_rule.hpp>
 #include <muster/testing/random.hpp>
 #include <muster/testing/random_volumes.hpp>
 #include <muster/testing/world.hpp>
@@ -490,6 +491,36 @@ private:
 }
 [[nodiscard]] inline world critical_world(std::uint64_t seed) {
     return critical_generator(seed).make();
+}
+
+/// Gives cards to most nodes of a world, and demands to most of its pods.
+[[nodiscard]] inline world with_cards(world made) {
+    random chance(made.seed * 7 + 3);
+    for (auto& each : made.nodes)
+        if (chance.percent(85))
+            each.spec.devices = card_rule::stock(static_cast<std::uint32_t>(chance.between(1, 3)));
+    for (auto& each : made.pods)
+        if (chance.percent(70)) {
+            const bool whole = chance.percent(25);
+            const auto number = static_cast<std::uint32_t>(chance.percent(80) ? 1 : 2);
+            const auto quarters =
+                whole ? std::uint32_t{4} : static_cast<std::uint32_t>(chance.between(1, 3));
+            each.spec.where.claims.devices = card_rule::demand(number, quarters);
+        }
+    return made;
+}
+
+[[nodiscard]] inline world carded_world(std::uint64_t seed) {
+    return with_cards(random_world(seed));
+}
+[[nodiscard]] inline world critical_carded_world(std::uint64_t seed) {
+    return with_cards(critical_world(seed));
+}
+[[nodiscard]] inline world tangled_carded_world(std::uint64_t seed) {
+    return with_cards(tangled_world(seed));
+}
+[[nodiscard]] inline world close_carded_world(std::uint64_t seed) {
+    return with_cards(close_world(seed));
 }
 
 } // namespace testing

@@ -101,8 +101,9 @@ private:
             const auto& target = view_.nodes[node];
             resources<width> rest = target.free;
             if (!view_.welcome(pod.where, *target.spec) ||
-                clash(pod.where.claims.ports, target.ports) || !draw(pod.request, rest) ||
-                !is_chosen(view_.waiting[at].role, *target.spec))
+                clash(pod.where.claims.ports, target.ports) ||
+                !serve(view_.rule, target.spec->devices, target.devices, pod.where.claims) ||
+                !draw(pod.request, rest) || !is_chosen(view_.waiting[at].role, *target.spec))
                 continue;
             const std::pair rank{preference_score(pod.where, *target.spec), points(target.free)};
             if (best && rank <= best_rank)
@@ -126,11 +127,10 @@ private:
             if (view_.quota_left[kind])
                 *view_.quota_left[kind] -= sign * member.spec->request[kind];
         }
-        const auto& ports = member.spec->where.claims.ports;
         if (sign > 0)
-            target.ports.insert(target.ports.end(), ports.begin(), ports.end());
+            target.put(member.spec->where.claims);
         else
-            target.ports.resize(target.ports.size() - ports.size());
+            target.take_back(member.spec->where.claims);
         counts_[member.role] += sign;
         placed_[at] = sign > 0;
     }

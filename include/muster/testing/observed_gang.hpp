@@ -106,6 +106,15 @@ template<std::size_t Width>
     return false;
 }
 
+/// True if the devices serve another pod with these claims beside those.
+[[nodiscard]] inline bool serve(const device_rule& rule, device_stock has,
+                                std::vector<device_demand> held, const node_claims& claims) {
+    if (claims.devices == device_demand::none)
+        return true;
+    std::sort(held.begin(), held.end());
+    return rule.room(has, held, claims.devices, 1) == 1;
+}
+
 /// A set of constraints by bit: the resource kinds, the quota kinds, then the others.
 using rule_set = std::uint32_t;
 template<std::size_t Width>
@@ -120,8 +129,9 @@ struct rules {
     static constexpr rule_set topologies = rule_set{0xff} * topology(0);
     static constexpr rule_set ports = selector << 11U;
     static constexpr rule_set volumes = selector << 12U;
-    static constexpr rule_set all = (selector << 13U) - 1;
-    static_assert(2 * Width + 13 < 32);
+    static constexpr rule_set devices = selector << 13U;
+    static constexpr rule_set all = (selector << 14U) - 1;
+    static_assert(2 * Width + 14 < 32);
 };
 
 /// The values of the labels that say where in a topology a node stands, down to the level; nothing
@@ -160,10 +170,25 @@ struct observed_gang {
         node_index node;
         const muster::node<width>* spec = nullptr;
         resources<width> free;
-        std::vector<host_port> ports;
+        std::vector<host_port> ports{};
+        /// What the pods on it demand of its devices, in any order.
+        std::vector<device_demand> devices{};
+
+        void put(const node_claims& claims) {
+            ports.insert(ports.end(), claims.ports.begin(), claims.ports.end());
+            if (claims.devices != device_demand::none)
+                devices.push_back(claims.devices);
+        }
+        /// The inverse of the last `put`.
+        void take_back(const node_claims& claims) {
+            ports.resize(ports.size() - claims.ports.size());
+            if (claims.devices != device_demand::none)
+                devices.pop_back();
+        }
     };
 
     certificate_scope scope = certificate_scope::free_now;
+    device_rule rule;
     const gang_tree* tree = nullptr;
     /// The queue that the gang names, if it exists.
     const queue_record<Traits::width>* queue = nullptr;
@@ -273,6 +298,7 @@ template<class Traits>
     const auto& group = known[which];
     observed_gang<Traits> view;
     view.scope = scope;
+    view.rule = known.accounts().rule();
     view.tree = &group.spec.tree;
     // Members of a gang that is not there may name any role.
     std::size_t roles = view.tree->size();
@@ -312,8 +338,7 @@ template<class Traits>
                     continue;
                 for (std::size_t kind = 0; kind < width; ++kind)
                     node.free[kind] -= known.request(entry.second)[kind];
-                const auto& ports = known.where(entry.second).value.claims.ports;
-                node.ports.insert(node.ports.end(), ports.begin(), ports.end());
+                node.put(known.where(entry.second).value.claims);
             }
         }
         if (pod.gang != which || !is_member(pod))

@@ -286,15 +286,16 @@ private:
         const auto& pod = pods_[at].spec;
         resources<width> rest = node.free;
         if (!draw(pod.request, rest) || !view_.welcome(pod.where, *node.spec) ||
-            clash(pod.where.claims.ports, node.ports) || !scene_.accepts(pods_[at], *node.spec))
+            clash(pod.where.claims.ports, node.ports) ||
+            !serve(view_.rule, node.spec->devices, node.devices, pod.where.claims) ||
+            !scene_.accepts(pods_[at], *node.spec))
             return false;
         const auto quota = view_.quota_left;
         for (std::size_t kind = 0; kind < width; ++kind)
             if (view_.quota_left[kind])
                 *view_.quota_left[kind] -= pod.request[kind];
         std::swap(node.free, rest);
-        node.ports.insert(node.ports.end(), pod.where.claims.ports.begin(),
-                          pod.where.claims.ports.end());
+        node.put(pod.where.claims);
         scene_.standing.push_back(pods_[at]);
         scene_.standing.back().on = node.spec;
         stands_[at] = on;
@@ -303,7 +304,7 @@ private:
         --counts_[view_.waiting[at].role];
         stands_[at] = nowhere;
         scene_.standing.pop_back();
-        node.ports.resize(node.ports.size() - pod.where.claims.ports.size());
+        node.take_back(pod.where.claims);
         std::swap(node.free, rest);
         view_.quota_left = quota;
         return done;

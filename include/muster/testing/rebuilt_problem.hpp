@@ -51,6 +51,8 @@ public:
         const muster::node<width>* spec = nullptr;
         amounts free{};
         std::vector<host_port> ports{};
+        /// What the pods on it demand of its devices, in any order.
+        std::vector<device_demand> devices{};
     };
     /// Waiting members of one role with one request and the same constraints.
     struct alike {
@@ -223,8 +225,15 @@ private:
         };
         const auto put_pod = [&](pod_index pod, std::optional<node_index> on) {
             const auto& group = known_[known_[pod].gang];
-            put({on, group.queue, known_.request(pod), !group.spec.preemptible},
-                known_.where(pod).value.claims.ports);
+            const node_claims& claims = known_.where(pod).value.claims;
+            put({on, group.queue, known_.request(pod), !group.spec.preemptible}, claims.ports);
+            if (claims.devices == device_demand::none || is_in(device_users_, pod))
+                return;
+            // Now or later: a pod that is there at both times counts once.
+            device_users_.push_back(pod);
+            for (place& at : then)
+                if (at.node == on)
+                    at.devices.push_back(claims.devices);
         };
         claims_.clear();
         for (const auto& [key, gang] : known_.gang_keys())
@@ -249,6 +258,7 @@ private:
     void settle(const std::vector<place>& then) {
         for (std::size_t at = 0; at < places.size(); ++at) {
             places[at].ports = then[at].ports;
+            places[at].devices = then[at].devices;
             for (std::size_t kind = 0; kind < width; ++kind)
                 places[at].free[kind] = std::min(places[at].free[kind], then[at].free[kind]);
         }
@@ -322,6 +332,7 @@ private:
     bool emptied_ = false;
     bool firm_ = false;
     std::vector<claim> claims_;
+    std::vector<pod_index> device_users_;
 };
 
 } // namespace testing

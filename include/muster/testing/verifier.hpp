@@ -44,7 +44,8 @@ public:
                                                                  : moment::now_and_later,
                  {{}, {}, {}, proof.scope == certificate_scope::free_now}),
           terms_(known, which, asked_, proof.scope == certificate_scope::empty_cluster),
-          tree_(known[which].spec.tree) {}
+          tree_(known[which].spec.tree),
+          rule_(known.accounts().rule()) {}
 
     [[nodiscard]] proof_check check(std::size_t most_patterns = std::size_t{1} << 22U) {
         patterns_left_ = most_patterns;
@@ -194,7 +195,22 @@ private:
         for (std::size_t kind = 0; kind < width; ++kind)
             if (asks.request[kind] > 0)
                 most = std::min(most, std::max<std::int64_t>(0, free[kind]) / asks.request[kind]);
-        return may ? most : 0;
+        return may ? served(at, which, most, beside) : 0;
+    }
+
+    /// How many of the class the devices of the place serve beside those, up to `most`.
+    [[nodiscard]] std::int64_t served(std::size_t at, std::size_t which, std::int64_t most,
+                                      const std::vector<std::int64_t>& beside) const {
+        const device_demand asks = asked_.classes[which].spec.where.claims.devices;
+        if (asks == device_demand::none || proof_.scope != certificate_scope::free_now)
+            return most;
+        std::vector<device_demand> held = asked_.places[at].devices;
+        for (std::size_t other = 0; other < beside.size(); ++other)
+            if (const device_demand its = asked_.classes[other].spec.where.claims.devices;
+                other != which && its != device_demand::none)
+                held.insert(held.end(), static_cast<std::size_t>(beside[other]), its);
+        std::sort(held.begin(), held.end());
+        return rule_.room(asked_.places[at].spec->devices, held, asks, most);
     }
 
     /// The largest weight of a pattern within the limits, of this class and those behind it beside
@@ -228,6 +244,7 @@ private:
     problem asked_;
     rebuilt_terms<Traits> terms_;
     const gang_tree& tree_;
+    device_rule rule_;
     std::size_t patterns_left_ = 0;
 };
 

@@ -11,6 +11,7 @@
 
 #include <muster/base/assert.hpp>
 #include <muster/cluster/state.hpp>
+#include <muster/testing/card_rule.hpp>
 #include <muster/testing/random.hpp>
 
 namespace muster {
@@ -106,6 +107,7 @@ inline void feed(world_state& known, const world& from, random* order = nullptr)
 
 [[nodiscard]] inline world_state to_state(const world& from, random* order = nullptr) {
     world_state known{from.pods_kind()};
+    known.set_device_rule(device_rule::of(cards));
     feed(known, from, order);
     return known;
 }
@@ -194,6 +196,8 @@ inline void feed(world_state& known, const world& from, random* order = nullptr)
         out += " terms(" + text(*of.pods) + ")";
     for (const host_port& one : of.claims.ports)
         out += " port " + one.protocol + "/" + one.address + ":" + std::to_string(one.port);
+    if (of.claims.devices != device_demand::none)
+        out += " devices " + std::to_string(static_cast<std::uint32_t>(of.claims.devices));
     for (const volume_reach& one : of.volumes) {
         out += one.bound ? " volume(" : " unbound-volume(";
         for (const node_term& term : one.any_of)
@@ -232,6 +236,8 @@ inline void feed(world_state& known, const world& from, random* order = nullptr)
         out += "\nnode " + key + " " + text(spec.allocatable) + text(spec.labels) +
                (spec.unschedulable ? " cordoned" : "") +
                (spec.name.empty() ? "" : " name " + spec.name);
+        if (spec.devices != device_stock::none)
+            out += " devices " + std::to_string(static_cast<std::uint32_t>(spec.devices));
         for (const taint& one : spec.taints)
             out += " taint(" + one.key + "=" + one.value + ":" +
                    std::to_string(static_cast<int>(one.effect)) + ")";

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <muster/resource/resources.hpp>
+#include <muster/vocabulary/device_rule.hpp>
 #include <muster/vocabulary/labels.hpp>
 #include <muster/vocabulary/taints.hpp>
 
@@ -20,6 +21,8 @@ struct node {
     std::vector<taint> taints{};
     /// Cordoned: only pods that tolerate `unschedulable_taint_key` are placed.
     bool unschedulable = false;
+    /// What `node_claims::devices` of its pods are about; see device_rule.
+    device_stock devices = device_stock::none;
     /// Matched by `metadata.name` field selectors only; may be empty.
     std::string name{};
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <muster/base/ranges.hpp>
+#include <muster/vocabulary/device_rule.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -27,75 +28,136 @@ struct host_port {
            (lhs.address != rhs.address && !lhs.address.empty() && !rhs.address.empty());
 }
 
-/// What a pod claims of its node that does not add up: it has no amount, and a pod with one claim
-/// can or cannot share a node with a pod that has another. Amounts are `resources`. A new
-/// constraint of this kind is a member here and a rule in `compatible`.
+/// What a pod claims of its node that does not add up. Amounts are `resources`. A new constraint is
+/// a member here and a rule in `compatible`, if it is about pairs of pods, or else in
+/// `claimed_on_node::room`.
 struct node_claims {
-    std::vector<host_port> ports;
+    std::vector<host_port> ports{};
+    device_demand devices = device_demand::none;
 
-    [[nodiscard]] bool empty() const noexcept { return ports.empty(); }
+    [[nodiscard]] bool empty() const noexcept {
+        return ports.empty() && devices == device_demand::none;
+    }
     /// Number of single claims.
-    [[nodiscard]] std::size_t size() const noexcept { return ports.size(); }
+    [[nodiscard]] std::size_t size() const noexcept {
+        return ports.size() + (devices == device_demand::none ? 0 : 1);
+    }
 
     [[nodiscard]] friend auto operator<=>(const node_claims&, const node_claims&) = default;
 };
 
-/// True if two pods with these claims can share a node. Symmetric; equal claims need not be
-/// compatible. O(lhs × rhs).
-[[nodiscard]] inline bool compatible(const node_claims& lhs, const node_claims& rhs) noexcept {
-    return detail::all_of(lhs.ports, [&](const host_port& one) {
-        return detail::all_of(rhs.ports,
-                              [&](const host_port& other) { return compatible(one, other); });
+/// True if all of these ports can be claimed on one node, each by another pod. O(lhs × rhs).
+[[nodiscard]] inline bool compatible(const std::vector<host_port>& lhs,
+                                     const std::vector<host_port>& rhs) noexcept {
+    return detail::all_of(lhs, [&](const host_port& one) {
+        return detail::all_of(rhs, [&](const host_port& other) { return compatible(one, other); });
     });
 }
 
-/// Returns how many of `most` pods with equal claims can share a node: all or one.
+/// True if two pods with these claims can share some node, whatever devices it has. Symmetric;
+/// equal claims need not be compatible. O(lhs × rhs).
+[[nodiscard]] inline bool compatible(const node_claims& lhs, const node_claims& rhs) noexcept {
+    return compatible(lhs.ports, rhs.ports);
+}
+
+/// Returns how many of `most` pods with equal claims can share some node, whatever devices it has:
+/// all or one.
 [[nodiscard]] inline std::int64_t max_beside_itself(const node_claims& each,
                                                     std::int64_t most) noexcept {
     return compatible(each, each) ? most : std::min<std::int64_t>(1, most);
 }
 
-/// The claims of all pods on one node. `give` is the inverse of `take`.
+/// The claims of all pods on one node. `give` is the inverse of `take`, and does not allocate.
 class claimed_on_node {
 public:
-    [[nodiscard]] bool empty() const noexcept { return all_.empty(); }
+    [[nodiscard]] bool empty() const noexcept { return size() == 0; }
     /// Number of single claims.
-    [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
-    [[nodiscard]] const node_claims& all() const noexcept { return all_; }
+    [[nodiscard]] std::size_t size() const noexcept { return ports_.size() + devices_.size(); }
+    /// Sorted.
+    [[nodiscard]] const std::vector<host_port>& ports() const noexcept { return ports_; }
+    /// Sorted; one for each pod that demands devices.
+    [[nodiscard]] const std::vector<device_demand>& devices() const noexcept { return devices_; }
 
-    /// True if a pod with these claims can be added. O(claims of the pod × claims here).
-    [[nodiscard]] bool admits(const node_claims& claims) const noexcept {
-        return compatible(claims, all_);
+    /// Returns how many of `most` pods with equal claims can be added on a node with these devices.
+    /// O(claims of the pod × claims here), and the rule is asked at most once.
+    [[nodiscard]] std::int64_t room(const node_claims& claims, std::int64_t most, device_stock has,
+                                    const device_rule& rule) const {
+        if (!compatible(claims.ports, ports_))
+            return 0;
+        most = max_beside_itself(claims, most);
+        return claims.devices == device_demand::none
+                   ? most
+                   : rule.room(has, devices_, claims.devices, most);
     }
     /// True if the pod, whose claims are already counted, is compatible with all other pods.
-    [[nodiscard]] bool admits_others_beside(const node_claims& claims) const noexcept {
-        return detail::all_of(claims.ports, [&](const host_port& mine) {
-            return detail::count_if(all_.ports, [&](const host_port& other) {
+    [[nodiscard]] bool admits_others_beside(const node_claims& claims, device_stock has,
+                                            const device_rule& rule) const {
+        const auto conflicts = [&](const host_port& mine) {
+            return detail::count_if(ports_, [&](const host_port& other) {
                        return !compatible(mine, other);
-                   }) == 1;
-        });
+                   }) != 1;
+        };
+        if (detail::any_of(claims.ports, conflicts))
+            return false;
+        if (claims.devices == device_demand::none)
+            return true;
+        std::vector<device_demand> others = devices_;
+        if (const auto mine = detail::lower_bound(others, claims.devices);
+            mine != others.end() && *mine == claims.devices)
+            others.erase(mine);
+        return rule.room(has, others, claims.devices, 1) > 0;
     }
 
-    void take(const node_claims& claims) {
+    /// Adds what each of so many pods claims. O(claims × claims here).
+    void take(const node_claims& claims, std::size_t pods = 1) {
         for (const host_port& one : claims.ports)
-            all_.ports.insert(detail::lower_bound(all_.ports, one), one);
+            ports_.insert(detail::lower_bound(ports_, one), pods, one);
+        if (claims.devices != device_demand::none)
+            devices_.insert(detail::lower_bound(devices_, claims.devices), pods, claims.devices);
     }
-    void give(const node_claims& claims) noexcept {
-        for (const host_port& one : claims.ports) {
-            const auto where = detail::lower_bound(all_.ports, one);
-            if (where != all_.ports.end() && *where == one)
-                all_.ports.erase(where);
+    void give(const node_claims& claims, std::size_t pods = 1) noexcept {
+        for (std::size_t pod = 0; pod < pods; ++pod) {
+            for (const host_port& one : claims.ports)
+                erase(ports_, one);
+            if (claims.devices != device_demand::none)
+                erase(devices_, claims.devices);
         }
     }
+    void take(const claimed_on_node& more) {
+        for (const host_port& one : more.ports_)
+            ports_.insert(detail::lower_bound(ports_, one), one);
+        for (const device_demand one : more.devices_)
+            devices_.insert(detail::lower_bound(devices_, one), one);
+    }
+    void give(const claimed_on_node& less) noexcept {
+        for (const host_port& one : less.ports_)
+            erase(ports_, one);
+        for (const device_demand one : less.devices_)
+            erase(devices_, one);
+    }
     /// After this, taking `more` single claims does not allocate.
-    void reserve(std::size_t more) { all_.ports.reserve(all_.ports.size() + more); }
-    void clear() noexcept { all_.ports.clear(); }
+    void reserve(std::size_t more) {
+        ports_.reserve(ports_.size() + more);
+        devices_.reserve(devices_.size() + more);
+    }
+    void clear() noexcept {
+        ports_.clear();
+        devices_.clear();
+    }
 
     [[nodiscard]] friend bool operator==(const claimed_on_node&, const claimed_on_node&) = default;
 
 private:
-    /// Sorted, so that `give` restores the value before `take`.
-    node_claims all_;
+    template<class Claim>
+    static void erase(std::vector<Claim>& from, const Claim& one) noexcept {
+        const auto where = detail::lower_bound(from, one);
+        if (where != from.end() && *where == one)
+            from.erase(where);
+    }
+
+    // Sorted, so that `give` restores the value before `take`.
+    std::vector<host_port> ports_;
+    std::vector<device_demand> devices_;
 };
 
 } // namespace v0_1

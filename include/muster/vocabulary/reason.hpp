@@ -57,6 +57,8 @@ enum class reason_code : std::uint8_t {
     /// Nothing any more: what happened since it was asked lets it fit, and it is asked again in the
     /// next cycle. So wait gangs which terms kept out until others started behind them.
     fits_by_now,
+    /// Too few nodes have devices for what the members demand of them.
+    devices_taken,
 };
 
 /// The names of the codes for programs, in the order of the enumerators. They stay as they are.
@@ -67,7 +69,7 @@ inline constexpr std::string_view reason_names[] = {
     "UntoleratedTaint", "NodeUnschedulable",    "TopologyFragmented", "HostPortTaken",
     "VolumeOutOfReach", "SpreadUneven",         "AffinityUnmet",      "AntiAffinityMet",
     "KeptOffByOthers",  "RoomReserved",         "BehindInQueue",      "SearchBudgetSpent",
-    "FitsByNow"};
+    "FitsByNow",        "DevicesTaken"};
 
 [[nodiscard]] constexpr std::string_view name_of(reason_code code) noexcept {
     return reason_names[static_cast<std::size_t>(code)];

@@ -129,7 +129,7 @@ private:
         }
         std::int64_t steps = steps_per_node;
         finder_.reset(problem_, steps);
-        const bool found = finder_.find(free, least_.data(), most_.data(), weights_);
+        const bool found = finder_.find({}, free, least_.data(), most_.data(), weights_);
         if (steps < 0)
             return std::nullopt;
         return found ? finder_.weight() : int128{0};

@@ -199,6 +199,8 @@ std::optional<rule_set> rule_of(const reason& one) {
         return rule::ports;
     case reason_code::volume_out_of_reach:
         return rule::volumes;
+    case reason_code::devices_taken:
+        return rule::devices;
     default:
         return std::nullopt;
     }
@@ -254,7 +256,7 @@ std::string check_reasons_of(oracle of, const std::vector<reason>& reasons) {
                 std::tuple(one.kind, *constraint))
             return "reasons are out of order:";
     }
-    for (rule_set each = 1; each <= rule::volumes; each <<= 1U)
+    for (rule_set each = 1; each <= rule::devices; each <<= 1U)
         // A constraint that nobody is under need not be listed where nothing fits anyway.
         if (of.fits(0) && ((blocking & each) != 0) == of.fits(each))
             return std::string(blocking & each ? "blocking although it fits alone: bit "
@@ -268,7 +270,7 @@ std::string check_reasons_of(oracle of, const std::vector<reason>& reasons) {
         if (of.fits(together))
             return "blocking together yet it fits: bits " + std::to_string(together);
         rule_set kept = rule::all;
-        for (rule_set each = rule::volumes; each > 0; each >>= 1U) {
+        for (rule_set each = rule::devices; each > 0; each >>= 1U) {
             if ((together & each) && !of.fits(together & ~each))
                 return "blocking together with one to spare: bit " + std::to_string(each);
             if (!of.fits(kept & ~each))
@@ -278,7 +280,7 @@ std::string check_reasons_of(oracle of, const std::vector<reason>& reasons) {
             return "blocking together is another set: bits " + std::to_string(together) + " for " +
                    std::to_string(kept);
     }
-    for (rule_set each = 1; each <= rule::volumes; each <<= 1U) {
+    for (rule_set each = 1; each <= rule::devices; each <<= 1U) {
         const bool should = relieves_a_role(of, each) || of.fits(rule::all & ~each);
         if (contributing & each && !should)
             return "contributing without effect: bit " + std::to_string(each);
@@ -415,6 +417,43 @@ TEST_CASE("gangs that only branching decides are decided, and their proofs hold"
     CHECK(branched > 0);
 }
 
+TEST_CASE("gangs that share devices are decided as trying everything decides them") {
+    std::size_t kept_out = 0;
+    std::size_t searched = 0;
+    std::size_t branched = 0;
+    const auto check = [&](const world& from) {
+        const world_state known = to_state(from);
+        for (const auto& [key, which] : known.gang_keys()) {
+            oracle all(known, which);
+            kept_out += !all.fits() && all.fits(rule::all & ~rule::devices);
+        }
+        for (const decision& made : preview(known, 0, policy<>{}, {}, {true}).decisions) {
+            searched += made.outcome.kind == answer::admitted && made.outcome.steps > 0;
+            branched += made.outcome.proof && made.outcome.proof->vertices.size() > 1;
+        }
+        return check_answers(from);
+    };
+    CHECK(count_faults("devices", 6'000, carded_world, check) == 0);
+    CHECK(count_faults("near-critical devices", 3'000, critical_carded_world, check) == 0);
+    CHECK(count_faults("topology devices", 2'000, close_carded_world, check) == 0);
+    CHECK(count_faults("tangled devices", 2'000, tangled_carded_world, check) == 0);
+    std::printf(
+        "devices: %zu gangs fit but for them, %zu placed by the search, %zu proofs branch\n",
+        kept_out, searched, branched);
+    CHECK(kept_out > 0);
+    CHECK(searched > 0);
+    CHECK(branched > 0);
+}
+
+TEST_CASE("gangs that share devices stand where pod after pod would put them") {
+    CHECK(count_faults("best fit with devices", 2'000, carded_world, [](const world& from) {
+              return check_greedy<best_fit>(from, naive_score::best_fit);
+          }) == 0);
+    CHECK(count_faults("worst fit with devices", 2'000, carded_world, [](const world& from) {
+              return check_greedy<worst_fit>(from, naive_score::worst_fit);
+          }) == 0);
+}
+
 /// The same gangs on a cluster with more of everything.
 world enlarged(world from, testing::random& chance) {
     for (auto& [key, spec] : from.nodes) {
@@ -475,6 +514,7 @@ TEST_CASE("reasons mean what their words say") {
     CHECK(count_faults("reasons", 3'000, random_world, check_reasons_by_node) == 0);
     CHECK(count_faults("topology reasons", 2'000, close_world, check_reasons_by_node) == 0);
     CHECK(count_faults("near-critical reasons", 1'000, critical_world, check_reasons_by_node) == 0);
+    CHECK(count_faults("device reasons", 3'000, carded_world, check_reasons_by_node) == 0);
 }
 
 TEST_CASE("reasons that are found on groups of nodes mean what their words say") {
@@ -483,6 +523,8 @@ TEST_CASE("reasons that are found on groups of nodes mean what their words say")
           0);
     CHECK(count_faults("near-critical reasons by group", 1'000, critical_world,
                        check_reasons_by_group) == 0);
+    CHECK(count_faults("device reasons by group", 3'000, carded_world, check_reasons_by_group) ==
+          0);
 }
 
 } // namespace admission_properties_test

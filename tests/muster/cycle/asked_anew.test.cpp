@@ -102,6 +102,8 @@ TEST_CASE("whoever may evict and move, a cycle that skips ends as one that asks 
     CHECK(count_faults("skips and evictions", 2'000, random_world, check_asked_anew) == 0);
     CHECK(count_faults("near-critical skips and evictions", 500, critical_world,
                        check_asked_anew) == 0);
+    CHECK(count_faults("skips and evictions with devices", 2'000, carded_world, check_asked_anew) ==
+          0);
     CHECK(count_faults("skips and evictions among pods", 1'000, pod_world, check_asked_anew) == 0);
 }
 

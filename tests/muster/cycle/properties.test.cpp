@@ -49,9 +49,12 @@ std::string check_accounts(const world_state& known) {
         const auto view = view_of(known, which, certificate_scope::free_now);
         for (const auto& node : view.nodes) {
             auto ports = node.ports;
+            auto devices = node.devices;
+            std::sort(devices.begin(), devices.end());
             std::sort(ports.begin(), ports.end());
             if (known.accounts().free(node.node) != node.free ||
-                known.accounts().claims(node.node).all().ports != ports)
+                known.accounts().claims(node.node).ports() != ports ||
+                known.accounts().claims(node.node).devices() != devices)
                 return "accounts: node " + known.key(node.node);
         }
     }
@@ -307,6 +310,7 @@ void forget_all(world_state& known, const cycle_result& result) {
 /// binds fail.
 world_state grown(const world& from, testing::random& chance) {
     world_state known{from.pods_kind()};
+    known.set_device_rule(device_rule::of(cards));
     if (!from.gangs.empty() && !from.nodes.empty()) {
         const world other = disturbed(from, chance);
         feed(known, other, &chance);
@@ -453,17 +457,20 @@ TEST_CASE("what a cycle skips has not changed, and every change is told once") {
     CHECK(count_faults("skips", 4'000, random_world, check_skips) == 0);
     CHECK(count_faults("near-critical skips", 1'000, critical_world, check_skips) == 0);
     CHECK(count_faults("skips among pods", 2'000, pod_world, check_skips) == 0);
+    CHECK(count_faults("skips with devices", 4'000, carded_world, check_skips) == 0);
 }
 
 TEST_CASE("a cycle commits what it says, nothing in part, and leaves no gang that would fit") {
     CHECK(count_faults("cycles", 6'000, random_world, check_cycle) == 0);
     CHECK(count_faults("near-critical cycles", 2'000, critical_world, check_cycle) == 0);
+    CHECK(count_faults("cycles with devices", 6'000, carded_world, check_cycle) == 0);
 }
 
 TEST_CASE("a refused gang leaves the ledger as it was") {
     CHECK(count_faults("refusals", 3'000, random_world, check_refusals) == 0);
     CHECK(count_faults("near-critical refusals", 2'000, critical_world, check_refusals) == 0);
     CHECK(count_faults("refusals among pods", 1'000, pod_world, check_refusals) == 0);
+    CHECK(count_faults("refusals with devices", 3'000, carded_world, check_refusals) == 0);
 }
 
 TEST_CASE("gangs are asked by queue priority, share, gang priority, age and key") {
@@ -474,10 +481,12 @@ TEST_CASE("the order of events and what stood there before do not show in a plan
     CHECK(count_faults("detours", 4'000, random_world, check_detours) == 0);
     CHECK(count_faults("near-critical detours", 1'000, critical_world, check_detours) == 0);
     CHECK(count_faults("detours among pods", 2'000, pod_world, check_detours) == 0);
+    CHECK(count_faults("detours with devices", 4'000, carded_world, check_detours) == 0);
 }
 
 TEST_CASE("a state that lives on answers as one rebuilt from its listing") {
     CHECK(count_faults("life", 4'000, random_world, check_life) == 0);
+    CHECK(count_faults("life with devices", 4'000, carded_world, check_life) == 0);
     CHECK(count_faults("life among pods", 2'000, pod_world, check_life) == 0);
 }
 

@@ -32,7 +32,7 @@ struct fixture {
     }
     bool find(const amounts& free, const counts& at_least, const counts& at_most,
               const counts& weights) {
-        return finder.find(free, at_least.data(), at_most.data(), weights);
+        return finder.find({}, free, at_least.data(), at_most.data(), weights);
     }
 };
 
@@ -98,7 +98,7 @@ TEST_CASE_FIXTURE(fixture, "one finder serves many problems") {
     finder.reset(other.problem, other.steps);
     const counts none{0, 0};
     const counts most{9, 9};
-    CHECK(finder.find(units(5), none.data(), most.data(), {3, 1}));
+    CHECK(finder.find({}, units(5), none.data(), most.data(), {3, 1}));
     CHECK(finder.counts() == counts{2, 1});
     CHECK(other.steps < 10'000);
 }

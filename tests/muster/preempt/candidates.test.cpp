@@ -215,6 +215,7 @@ TEST_CASE("the candidates that a cycle keeps over its evictions are those of the
 }
 
 TEST_CASE("a gang that the sums refuse cannot start without the gangs that the rule admits") {
+    CHECK(count_faults("sums over candidates with devices", 2'000, carded_world, check_sums) == 0);
     CHECK(count_faults("sums over candidates", 2'000, random_world, check_sums) == 0);
     CHECK(count_faults("near-critical sums over candidates", 500, critical_world, check_sums) == 0);
 }

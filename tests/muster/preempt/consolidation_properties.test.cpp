@@ -138,6 +138,9 @@ std::string check_moves(const world& from) {
 TEST_CASE("on small clusters exactly the fewest pods move, and the gang and all of them stand") {
     moving_worlds.clear();
     CHECK(count_faults("consolidation", 2000, few_pods, check_moves) == 0);
+    CHECK(count_faults(
+              "consolidation with devices", 2000,
+              [](std::uint64_t seed) { return with_cards(few_pods(seed)); }, check_moves) == 0);
     std::size_t worlds = 0;
     for (const auto& [moves, count] : moving_worlds) {
         std::printf("consolidation: %zu moves in %zu worlds\n", moves, count);

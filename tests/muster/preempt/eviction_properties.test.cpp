@@ -17,6 +17,7 @@
 #include <muster/testing/brute_force.hpp>
 #include <muster/testing/cases.hpp>
 #include <muster/testing/check_placements.hpp>
+#include <muster/testing/generator.hpp>
 #include <muster/testing/random.hpp>
 #include <muster/testing/shortage_verifier.hpp>
 
@@ -366,6 +367,9 @@ TEST_CASE("where surplus is served a gang gets one member more as one in need of
 TEST_CASE("on small clusters exactly the least set of victims goes, and the gang starts") {
     evicting_worlds = 0;
     CHECK(count_faults("evictions", 1000, crowded, check_evictions) == 0);
+    CHECK(count_faults(
+              "evictions with devices", 1000,
+              [](std::uint64_t seed) { return with_cards(crowded(seed)); }, check_evictions) == 0);
     std::printf("evictions: in %zu worlds, %zu shortages\n", evicting_worlds, shortages);
     CHECK(evicting_worlds > 0);
     CHECK(shortages > 0);

@@ -34,8 +34,8 @@ std::vector<constraints_in_force> some_forces() {
         made.back().resources &= ~kind;
     }
     for (const auto member : {&constraints_in_force::selector, &constraints_in_force::taints,
-                              &constraints_in_force::cordon, &constraints_in_force::claims,
-                              &constraints_in_force::volumes}) {
+                              &constraints_in_force::cordon, &constraints_in_force::ports,
+                              &constraints_in_force::volumes, &constraints_in_force::devices}) {
         made.push_back(constraints_in_force::none());
         made.back().*member = true;
         made.push_back({});
@@ -73,7 +73,7 @@ std::string check_groups(const world& from, std::size_t& rows, std::size_t& grou
                     return "other rows: " + key;
                 const bool apart =
                     std::ranges::any_of(whole.apart, [](char each) { return each != 0; });
-                if (apart || !fits_greedily(made))
+                if (apart || whole.devices.any() || !fits_greedily(made))
                     continue;
                 ++fitting;
                 std::int64_t steps = 1 << 18;
@@ -92,6 +92,9 @@ TEST_CASE("groups of nodes pose the same problem as the nodes, whatever constrai
               "groups of nodes", 500,
               [](std::uint64_t seed) { return world_generator(seed).make(); },
               [&](const world& from) { return check_groups(from, rows, groups, fitting); }) == 0);
+    CHECK(count_faults("groups of nodes with devices", 500, carded_world, [&](const world& from) {
+              return check_groups(from, rows, groups, fitting);
+          }) == 0);
     CHECK(groups < rows);
     CHECK(fitting > 0);
 }

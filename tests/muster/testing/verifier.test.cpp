@@ -279,6 +279,7 @@ TEST_CASE("no invented proof holds for a gang that fits") {
         return {};
     };
     CHECK(count_faults("invented proofs", 1'000, random_world, check) == 0);
+    CHECK(count_faults("invented proofs about devices", 1'000, carded_world, check) == 0);
     CHECK(count_faults("invented proofs in a topology", 1'000, close_world, check) == 0);
     std::printf("invented proofs: %zu hold, %zu do not\n", held, refused);
     CHECK(held > 0);

@@ -1,14 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
 #include <muster/vocabulary/node_claims.hpp>
 
 namespace vocabulary_node_claims_test {
 
 using namespace muster;
 
-const node_claims web{{{"TCP", "", 80}}};
-const node_claims dns{{{"UDP", "", 53}, {"TCP", "", 53}}};
+const node_claims web{{{"TCP", "", 80}}, device_demand::none};
+const node_claims dns{{{"UDP", "", 53}, {"TCP", "", 53}}, device_demand::none};
+constexpr device_demand small{1};
+constexpr device_demand large{2};
+constexpr device_stock box{5};
+
+/// A node serves as many units as its stock says; a demand is a number of units.
+struct unit_rule {
+    [[nodiscard]] std::int64_t room(device_stock has, std::span<const device_demand> held,
+                                    device_demand more, std::int64_t most) const {
+        auto left = static_cast<std::int64_t>(has);
+        for (const device_demand one : held)
+            left -= static_cast<std::int64_t>(one);
+        return std::clamp<std::int64_t>(left / static_cast<std::int64_t>(more), 0, most);
+    }
+};
+constexpr unit_rule units{};
+const device_rule rule = device_rule::of(units);
+
+bool admits(const claimed_on_node& node, const node_claims& claims) {
+    return node.room(claims, 1, box, rule) == 1;
+}
 
 TEST_CASE("ports conflict by number and protocol, and an empty address is every address") {
     const host_port any{"TCP", "", 80};
@@ -24,7 +48,7 @@ TEST_CASE("claims are compatible if each of the one is with each of the other") 
     CHECK(compatible(web, dns));
     CHECK(compatible(web, {}));
     CHECK(compatible(node_claims{}, node_claims{}));
-    const node_claims both{{{"TCP", "", 81}, {"TCP", "", 53}}};
+    const node_claims both{{{"TCP", "", 81}, {"TCP", "", 53}}, device_demand::none};
     CHECK_FALSE(compatible(dns, both));
     CHECK_FALSE(compatible(both, dns));
 }
@@ -38,30 +62,76 @@ TEST_CASE("of pods with the same port a node takes one, of pods without claims a
 TEST_CASE("a node admits claims that are compatible with all claims on it") {
     claimed_on_node node;
     CHECK(node.empty());
-    CHECK(node.admits(web));
+    CHECK(admits(node, web));
     node.take(web);
-    CHECK_FALSE(node.admits(web));
-    CHECK(node.admits(dns));
-    CHECK(node.admits({}));
+    CHECK_FALSE(admits(node, web));
+    CHECK(admits(node, dns));
+    CHECK(admits(node, {}));
     node.take(dns);
     CHECK(node.size() == 3);
     SUBCASE("what is given back is free again, in any order") {
         const claimed_on_node before = node;
-        const node_claims other{{{"TCP", "", 54}, {"TCP", "", 1}}};
+        const node_claims other{{{"TCP", "", 54}, {"TCP", "", 1}}, small};
         node.take(other);
         CHECK(node != before);
         node.give(other);
         CHECK(node == before);
         node.give(web);
-        CHECK(node.admits(web));
+        CHECK(admits(node, web));
         node.give(dns);
         CHECK(node.empty());
     }
     SUBCASE("claims that are there already are told from those of others") {
-        CHECK(node.admits_others_beside(web));
+        CHECK(node.admits_others_beside(web, box, rule));
         node.take(web);
-        CHECK_FALSE(node.admits_others_beside(web));
+        CHECK_FALSE(node.admits_others_beside(web, box, rule));
     }
+}
+
+TEST_CASE("demands of devices have as much room on a node as the rule says") {
+    claimed_on_node node;
+    CHECK(node.room({{}, small}, 9, box, rule) == 5);
+    CHECK(node.room({{}, large}, 9, box, rule) == 2);
+    CHECK(node.room({{}, large}, 1, box, rule) == 1);
+    node.take(node_claims{{}, large});
+    CHECK(node.size() == 1);
+    CHECK_FALSE(node.empty());
+    CHECK(node.room({{}, small}, 9, box, rule) == 3);
+    CHECK(node.room({}, 9, box, rule) == 9);
+    SUBCASE("a demand that stands there is told from those of others") {
+        node.take(node_claims{{}, large});
+        CHECK(node.admits_others_beside({{}, large}, box, rule));
+        node.take(node_claims{{}, large});
+        CHECK_FALSE(node.admits_others_beside({{}, large}, box, rule));
+    }
+    SUBCASE("what is given back is free again") {
+        node.take(node_claims{{}, small});
+        node.give(node_claims{{}, large});
+        CHECK(node.devices() == std::vector{small});
+    }
+    SUBCASE("ports and devices must both have room") {
+        node.take(web);
+        CHECK(node.room({web.ports, small}, 9, box, rule) == 0);
+        CHECK(node.room({dns.ports, small}, 9, box, rule) == 1);
+    }
+}
+
+TEST_CASE("without a rule no demand is met") {
+    CHECK(claimed_on_node{}.room({{}, small}, 3, box, {}) == 0);
+    CHECK(claimed_on_node{}.room({}, 3, box, {}) == 3);
+}
+
+TEST_CASE("the claims of several pods are taken and given back at once") {
+    claimed_on_node leaving;
+    leaving.take(dns);
+    leaving.take(node_claims{{}, large});
+    claimed_on_node node;
+    node.take(web);
+    const claimed_on_node before = node;
+    node.take(leaving);
+    CHECK(node.size() == 4);
+    node.give(leaving);
+    CHECK(node == before);
 }
 
 } // namespace vocabulary_node_claims_test

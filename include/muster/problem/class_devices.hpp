@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <muster/base/id.hpp>
+#include <muster/base/ranges.hpp>
+#include <muster/base/sequence.hpp>
+#include <muster/cluster/ledger.hpp>
+#include <muster/vocabulary/device_rule.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace detail {
+
+/// What the classes of a fit problem demand of the devices of nodes. Empty if no class demands any,
+/// or if devices are not in force: then every answer is "enough".
+template<std::size_t Width>
+class class_devices {
+public:
+    void clear() noexcept {
+        accounts_ = nullptr;
+        demands_.clear();
+    }
+    /// Sets the ledger with what is held on the nodes. It must outlive the problem.
+    void look_at(const ledger<Width>& accounts) noexcept { accounts_ = &accounts; }
+    /// Adds the demand of the next class.
+    void add(device_demand demand) { demands_.push_back(demand); }
+    /// Without demands the problem keeps nothing.
+    void settle() noexcept {
+        if (none_of(demands_, [](device_demand one) { return one != device_demand::none; }))
+            clear();
+    }
+
+    /// True if some class demands devices.
+    [[nodiscard]] bool any() const noexcept { return accounts_ != nullptr; }
+
+    /// Returns how many of `most` members of the class the node's devices can serve beside what is
+    /// held there and beside `counts` of the other classes (`counts[at]` is not read). O(held +
+    /// counts), and the device rule is asked once.
+    [[nodiscard]] std::int64_t room(node_index node, const std::int64_t* counts, std::size_t at,
+                                    std::int64_t most) const {
+        if (!any() || demands_[at] == device_demand::none || most <= 0)
+            return most;
+        std::vector<device_demand> held = accounts_->claims(node).devices();
+        for (std::size_t other = 0; other < demands_.size(); ++other)
+            if (other != at && demands_[other] != device_demand::none && counts[other] > 0)
+                held.insert(held.end(), static_cast<std::size_t>(counts[other]), demands_[other]);
+        std::sort(held.begin(), held.end());
+        return accounts_->rule().room(accounts_->devices(node), held, demands_[at], most);
+    }
+    /// True if the node's devices can serve these counts together.
+    [[nodiscard]] bool suffice(node_index node, const std::int64_t* counts) const {
+        std::size_t last = demands_.size();
+        while (last-- > 0)
+            if (demands_[last] != device_demand::none && counts[last] > 0)
+                return room(node, counts, last, counts[last]) >= counts[last];
+        return true;
+    }
+    /// True if both nodes have the same devices, and the same demands held on them.
+    [[nodiscard]] bool alike(node_index lhs, node_index rhs) const {
+        return !any() || (accounts_->devices(lhs) == accounts_->devices(rhs) &&
+                          accounts_->claims(lhs).devices() == accounts_->claims(rhs).devices());
+    }
+
+private:
+    const ledger<Width>* accounts_ = nullptr;
+    detail::sequence<device_demand> demands_;
+};
+
+} // namespace detail
+} // namespace v0_1
+} // namespace muster

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstdint>
+
+#include <muster/problem/class_devices.hpp>
+#include <muster/testing/card_rule.hpp>
+
+#include "../builders.hpp"
+
+namespace problem_class_devices_test {
+
+namespace {
+
+using namespace builders;
+using namespace muster;
+using testing::card_rule;
+
+using counts = std::array<std::int64_t, 3>;
+
+cluster::node_type with_cards(std::uint32_t cards) {
+    cluster::node_type made = machine(8);
+    made.devices = card_rule::stock(cards);
+    return made;
+}
+
+/// Classes that demand three quarters of a card, a quarter, and nothing.
+muster::detail::class_devices<cluster::width> three_classes(const cluster& known) {
+    muster::detail::class_devices<cluster::width> made;
+    made.look_at(known.accounts());
+    made.add(card_rule::demand(1, 3));
+    made.add(card_rule::demand(1, 1));
+    made.add(device_demand::none);
+    made.settle();
+    return made;
+}
+
+node_index at(const cluster& known, const char* key) {
+    return known.find_node(key)->index;
+}
+
+void stand(cluster& known, const char* key, const char* node, device_demand demand) {
+    cluster::pod_type pod = in_phase(pod_phase::running, asking(1));
+    pod.where.claims.devices = demand;
+    ok(known.upsert_pod(key, "g", pod, node));
+}
+
+} // namespace
+
+TEST_CASE("the devices of a node serve counts together, or they do not") {
+    cluster known;
+    known.set_device_rule(device_rule::of(testing::cards));
+    ok(known.upsert_node("n", with_cards(2)));
+    const auto devices = three_classes(known);
+    CHECK(devices.any());
+    const node_index node = at(known, "n");
+    CHECK(devices.suffice(node, counts{2, 2, 9}.data()));
+    CHECK_FALSE(devices.suffice(node, counts{2, 3, 0}.data()));
+    CHECK_FALSE(devices.suffice(node, counts{3, 0, 0}.data()));
+    CHECK(devices.suffice(node, counts{0, 0, 9}.data()));
+    CHECK(devices.room(node, counts{0, 0, 0}.data(), 0, 9) == 2);
+    CHECK(devices.room(node, counts{0, 2, 0}.data(), 0, 9) == 2);
+    CHECK(devices.room(node, counts{0, 3, 0}.data(), 0, 9) == 1);
+    CHECK(devices.room(node, counts{1, 7, 0}.data(), 2, 9) == 9);
+}
+
+TEST_CASE("what pods hold on a node counts") {
+    cluster known;
+    known.set_device_rule(device_rule::of(testing::cards));
+    ok(known.upsert_node("n", with_cards(2)));
+    stand(known, "p", "n", card_rule::demand(1, 2));
+    const auto devices = three_classes(known);
+    CHECK(devices.room(at(known, "n"), counts{}.data(), 0, 9) == 1);
+    CHECK(devices.room(at(known, "n"), counts{}.data(), 1, 9) == 6);
+}
+
+TEST_CASE("nodes are alike if they have the same devices with the same demands on them") {
+    cluster known;
+    known.set_device_rule(device_rule::of(testing::cards));
+    for (const char* key : {"a", "b", "c", "d"})
+        ok(known.upsert_node(key, with_cards(key[0] == 'd' ? 3 : 2)));
+    stand(known, "p", "a", card_rule::demand(1, 2));
+    stand(known, "q", "b", card_rule::demand(1, 2));
+    const auto devices = three_classes(known);
+    CHECK(devices.alike(at(known, "a"), at(known, "b")));
+    CHECK_FALSE(devices.alike(at(known, "a"), at(known, "c")));
+    CHECK_FALSE(devices.alike(at(known, "c"), at(known, "d")));
+}
+
+TEST_CASE("if no class demands devices, everything suffices") {
+    cluster known;
+    ok(known.upsert_node("n", with_cards(2)));
+    muster::detail::class_devices<cluster::width> devices;
+    devices.look_at(known.accounts());
+    devices.add(device_demand::none);
+    devices.settle();
+    CHECK_FALSE(devices.any());
+    CHECK(devices.suffice(at(known, "n"), counts{5, 0, 0}.data()));
+    CHECK(devices.room(at(known, "n"), counts{}.data(), 0, 5) == 5);
+}
+
+} // namespace problem_class_devices_test

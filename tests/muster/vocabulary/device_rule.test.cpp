@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <muster/testing/card_rule.hpp>
+#include <muster/vocabulary/device_rule.hpp>
+
+namespace vocabulary_device_rule_test {
+
+using namespace muster;
+using testing::card_rule;
+
+constexpr device_demand quarter = card_rule::demand(1, 1);
+constexpr device_demand half = card_rule::demand(1, 2);
+constexpr device_demand most = card_rule::demand(1, 3);
+constexpr device_demand pair_of_halves = card_rule::demand(2, 2);
+
+TEST_CASE("a rule gives the answer of its object, and nothing without one") {
+    const device_rule rule = device_rule::of(testing::cards);
+    CHECK(rule.room(card_rule::stock(2), {}, half, 9) == 4);
+    CHECK(rule.room(card_rule::stock(2), {}, half, 3) == 3);
+    CHECK(rule.room(card_rule::stock(2), {}, half, 0) == 0);
+    CHECK(rule.room(device_stock::none, {}, half, 9) == 0);
+    CHECK(device_rule{}.room(card_rule::stock(2), {}, half, 9) == 0);
+}
+
+TEST_CASE("demands that fit in sum but on no card do not fit") {
+    const device_rule rule = device_rule::of(testing::cards);
+    CHECK(rule.room(card_rule::stock(2), std::vector{most, most}, half, 1) == 0);
+    CHECK(rule.room(card_rule::stock(2), std::vector{most, most}, quarter, 9) == 2);
+    CHECK(rule.room(card_rule::stock(3), std::vector{most, most}, pair_of_halves, 1) == 0);
+    CHECK(rule.room(card_rule::stock(4), std::vector{most, most}, pair_of_halves, 9) == 2);
+}
+
+TEST_CASE("beside demands that do not fit, nothing does") {
+    CHECK(device_rule::of(testing::cards)
+              .room(card_rule::stock(1), std::vector{most, most}, quarter, 1) == 0);
+}
+
+} // namespace vocabulary_device_rule_test
