@@ -157,6 +157,7 @@ template<std::size_t Width>
     for (const std::string& kind : from.growing)
         if (const auto column = kinds.find(kind))
             spec.where.growing_kinds |= std::uint64_t{1} << column->value();
+    spec.where.claims.devices = from.devices;
     spec.where.volumes = from.reach;
     spec.where.volume_not_ready = !from.waits.empty();
     spec.where.volume_unusable = from.unusable;
@@ -217,6 +218,8 @@ template<std::size_t Width>
     spec.taints = object.taints;
     spec.unschedulable = object.unschedulable;
     spec.name = object.metadata.key.name;
+    if (const auto has = volumes.stocks.find(spec.name); has != volumes.stocks.end())
+        spec.devices = has->second;
     for (const auto& [kind, supply] : volumes.kinds)
         if (const auto column = kinds.find(kind))
             spec.allocatable[*column] = supply.at(spec.name);
@@ -350,6 +353,8 @@ make_cluster(const manifests& objects, const std::set<std::string_view>& kinds, 
     const kind_id pods_kind = *made.kinds.find("pods");
     made.state = muster::state<kubernetes_traits<Width>>(pods_kind);
     auto& state = made.state;
+    if (const device_judge* const judge = made.volumes.judge.get())
+        state.set_device_rule(device_rule::of(*judge));
 
     for (const node_object& object : objects.nodes) {
         if (!object.allocatable.contains("pods"))

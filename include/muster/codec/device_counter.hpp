@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +18,7 @@
 #include <muster/codec/device_catalog.hpp>
 #include <muster/codec/device_claims.hpp>
 #include <muster/codec/device_homes.hpp>
+#include <muster/codec/device_judge.hpp>
 #include <muster/codec/device_sets.hpp>
 #include <muster/codec/node_devices.hpp>
 #include <muster/codec/objects.hpp>
@@ -35,7 +38,10 @@ namespace codec {
 ///   admin access) count as pods: a node has room for as many as allocate_devices() finds devices
 ///   for at once. Their devices must be asked for by equal pods only.
 ///
-/// Pods whose claims fit neither wait, with a reason.
+/// Pods of which the claims fit neither have demands of devices that a device_judge decides about,
+/// together with all other pods that can use the same devices. Claims for devices that several
+/// nodes can use, or that count for an extended resource too, are not judged: such pods wait, with
+/// a reason.
 class device_counter {
 public:
     struct demand {
@@ -60,27 +66,42 @@ public:
         sets_.push_back({resource, std::move(devices), true, false});
     }
 
-    /// Adds the amounts of the pods and of the nodes. O(pods × claims × sets + devices × selectors
-    /// × sets + nodes × devices × allocations).
+    /// Adds the amounts or demands of the pods, and the amounts or devices of the nodes. O(pods ×
+    /// claims × sets + texts² × devices + devices × selectors × sets + nodes × devices ×
+    /// allocations).
     void count(const std::vector<demand>& demands) {
-        std::map<std::string, std::vector<const demand*>> unlike;
-        std::vector<pod_amounts> whole;
-        for (const demand& each : demands) {
-            if (!prepare(each) || each.waits)
-                continue;
-            if (asks_whole(each))
-                find_sets(each, whole);
-            else
-                unlike[text_of(each)].push_back(&each);
+        std::map<std::string, alike_pods> all;
+        for (const demand& each : demands)
+            if (prepare(each) && !each.waits)
+                all[text_of(each)].pods.push_back(&each);
+        for (auto& [text, each] : all) {
+            each.reach = by_node_->with_counters_of(reached(*each.pods.front()));
+            each.is_whole = asks_whole(*each.pods.front());
         }
+        find_judged(all);
+        judge(all);
+        std::vector<pod_amounts> whole;
+        for (const auto& [text, each] : all)
+            for (const demand* const pod : each.pods)
+                if (!each.is_judged && each.is_whole)
+                    find_sets(*pod, whole);
         for (const pod_amounts& each : whole)
             charge(each);
         supply_sets();
-        for (const auto& [text, pods] : unlike)
-            count_pods(pods);
+        for (const auto& [text, each] : all)
+            if (!each.is_judged && !each.is_whole)
+                count_pods(each.pods);
     }
 
 private:
+    /// Pods with equal claims.
+    struct alike_pods {
+        std::vector<const demand*> pods;
+        /// The devices on which the answer for them depends.
+        device_set reach;
+        bool is_whole = false;
+        bool is_judged = false;
+    };
     struct counted_set {
         std::string name;
         device_set devices;
@@ -149,6 +170,112 @@ private:
     }
     [[nodiscard]] const device_set& selected(const device_alternative& asked) const {
         return selected_.find(selection_text(asked))->second.devices;
+    }
+
+    // ---- devices that do not add up ------------------------------------------------------------
+
+    /// Finds the pods that amounts do not describe, and all that can use the same devices as these.
+    /// O(texts² × devices).
+    void find_judged(std::map<std::string, alike_pods>& all) {
+        device_set contested;
+        const auto contest = [&](alike_pods& one) {
+            if (one.is_judged)
+                return;
+            one.is_judged = true;
+            contested.insert(contested.end(), one.reach.begin(), one.reach.end());
+            sort_devices(contested);
+        };
+        for (auto& [text, one] : all)
+            for (auto& [other_text, other] : all)
+                if (text < other_text && !are_apart(one.reach, other.reach) &&
+                    !add_up(one, other)) {
+                    contest(one);
+                    contest(other);
+                }
+        for (bool more = !contested.empty(); more;) {
+            more = false;
+            for (auto& [text, one] : all)
+                if (!one.is_judged && !are_apart(one.reach, contested)) {
+                    contest(one);
+                    more = true;
+                }
+        }
+        const bool counted_already = std::ranges::any_of(
+            sets_, [&](const counted_set& each) { return !are_apart(each.devices, contested); });
+        if (!counted_already && by_node_->are_local(contested))
+            return;
+        for (auto& [text, one] : all)
+            one.is_judged = false;
+    }
+
+    /// True if the requests of both are for whole devices, and their sets are disjoint or nested.
+    [[nodiscard]] bool add_up(const alike_pods& lhs, const alike_pods& rhs) const {
+        if (!lhs.is_whole || !rhs.is_whole)
+            return false;
+        const auto mine = alternatives_of(*lhs.pods.front());
+        const auto others = alternatives_of(*rhs.pods.front());
+        return std::ranges::all_of(mine, [&](const device_alternative* one) {
+            return std::ranges::all_of(others, [&](const device_alternative* other) {
+                const device_set& first = selected(*one);
+                const device_set& second = selected(*other);
+                return are_apart(first, second) || is_within(first, second) ||
+                       is_within(second, first);
+            });
+        });
+    }
+
+    /// Gives the judged pods their demands, those that hold such devices too, and the nodes their
+    /// devices.
+    void judge(const std::map<std::string, alike_pods>& all) {
+        std::vector<device_claim> claims;
+        std::vector<const device_set*> sets;
+        device_set contested;
+        std::string kind;
+        for (const auto& [text, each] : all) {
+            if (!each.is_judged)
+                continue;
+            if (!into_->judge)
+                into_->judge = std::make_shared<device_judge>(by_node_->classes());
+            kind += text;
+            std::vector<device_claim> own = claims_of(*each.pods.front());
+            claims.insert(claims.end(), own.begin(), own.end());
+            for (const device_alternative* const one : alternatives_of(*each.pods.front()))
+                sets.push_back(&selected(*one));
+            contested.insert(contested.end(), each.reach.begin(), each.reach.end());
+            const device_demand number = into_->judge->asking(text, std::move(own));
+            for (const demand* const pod : each.pods)
+                into_->pods[pod->pod->metadata.key].devices = number;
+        }
+        if (claims.empty())
+            return;
+        sort_devices(contested);
+        std::map<const pod_object*, std::set<device_id>> held;
+        std::set<device_id> standing;
+        for (const std::size_t at : contested)
+            if (const pod_object* const holder = homes_->of(at).holder) {
+                held[holder].insert((*devices_)[at].id);
+                standing.insert((*devices_)[at].id);
+            }
+        for (const auto& each_holder : held) {
+            const pod_object* const holder = each_holder.first;
+            const std::set<device_id>& ids = each_holder.second;
+            std::vector<std::size_t> positions;
+            std::size_t at = 0;
+            by_node_->for_each_device(holder->node, [&](const pooled_device& each) {
+                if (ids.contains(each.id))
+                    positions.push_back(at);
+                ++at;
+            });
+            into_->pods[holder->metadata.key].devices = into_->judge->holding(positions);
+        }
+        by_node_->add_stocks(kind, claims, sets, standing, *into_->judge, into_->stocks);
+    }
+
+    [[nodiscard]] static std::vector<device_claim> claims_of(const demand& of) {
+        std::vector<device_claim> claims;
+        for (const unallocated_claim& each : of.claims)
+            claims.push_back(each.spec->asks);
+        return claims;
     }
 
     // ---- whole devices -------------------------------------------------------------------------
@@ -275,9 +402,7 @@ private:
         const std::string name = "devices for " + first.claims.front().name + " of pod " +
                                  first.pod->metadata.key.name_space + "/" +
                                  first.pod->metadata.key.name;
-        std::vector<device_claim> claims;
-        for (const unallocated_claim& each : first.claims)
-            claims.push_back(each.spec->asks);
+        const std::vector<device_claim> claims = claims_of(first);
         std::vector<const device_set*> sets;
         for (const device_alternative* const each : alternatives_of(first))
             sets.push_back(&selected(*each));

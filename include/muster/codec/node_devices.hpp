@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -15,6 +16,7 @@
 
 #include <muster/codec/device_catalog.hpp>
 #include <muster/codec/device_homes.hpp>
+#include <muster/codec/device_judge.hpp>
 #include <muster/codec/device_sets.hpp>
 #include <muster/codec/volume_plan.hpp>
 #include <muster/devices/device_allocator.hpp>
@@ -94,7 +96,7 @@ public:
             if (known == pools_of_.end())
                 continue;
             std::string kind;
-            if (!append_kind(each, known->second, claims, selected, kind)) {
+            if (!append_kind(each, known->second, claims, selected, &usage_, kind)) {
                 supply.on.emplace(each.name, room_on(each, known->second, claims, most));
                 continue;
             }
@@ -116,6 +118,59 @@ public:
         const std::vector<slice_view> views = views_of(on, known->second);
         return allocate_devices(gather_pools(views, {}), usage_, classes_, claims, {}, max_steps);
     }
+
+    /// Adds the devices of all nodes to `stocks`. See stock_of(); `texts` is equal for equal
+    /// claims. O(devices).
+    void add_stocks(const std::string& texts, const std::vector<device_claim>& claims,
+                    const std::vector<const device_set*>& selected,
+                    const std::set<device_id>& standing, device_judge& judge,
+                    std::map<std::string, device_stock>& stocks) const {
+        for (const node<1>& each : nodes_)
+            if (const device_stock made = stock_of(each, texts, claims, selected, standing, judge);
+                made != device_stock::none)
+                stocks.insert_or_assign(each.name, made);
+    }
+    /// Returns the number of the node's devices. The claims and what their alternatives select are
+    /// those of all pods with demands; `standing` are the devices that pods with demands hold.
+    /// O(slices and devices of the node's pools).
+    [[nodiscard]] device_stock stock_of(const node<1>& on, const std::string& texts,
+                                        const std::vector<device_claim>& claims,
+                                        const std::vector<const device_set*>& selected,
+                                        const std::set<device_id>& standing,
+                                        device_judge& judge) const {
+        const auto known = pools_of_.find(on.name);
+        if (known == pools_of_.end())
+            return device_stock::none;
+        device_judge::node_view made;
+        std::string kind = texts;
+        if (!append_kind(on, known->second, claims, selected, nullptr, kind))
+            kind = "node " + on.name;
+        for_each_device(known->second, [&](const pooled_device& each) {
+            const std::size_t at = made.devices.size();
+            made.devices.push_back(each.id);
+            if (usage_.whole.contains(each.id) && !standing.contains(each.id)) {
+                made.used.push_back(at);
+                kind += " used " + std::to_string(at);
+            }
+            if (const auto shared = usage_.shared.find(each.id); shared != usage_.shared.end()) {
+                made.consumed.emplace(at, shared->second);
+                append_amounts("consumed " + std::to_string(at), shared->second, kind);
+            }
+        });
+        return judge.stock(kind, [&] {
+            made.views = views_of(on, known->second);
+            for (const slice_view& each : made.views)
+                made.slices.push_back(*each.slice);
+            return std::move(made);
+        });
+    }
+    /// Calls `use(device)` for the devices of the node's pools, in the order of stock_of().
+    template<class Use>
+    void for_each_device(std::string_view node, const Use& use) const {
+        if (const auto known = pools_of_.find(std::string(node)); known != pools_of_.end())
+            for_each_device(known->second, use);
+    }
+    [[nodiscard]] const device_classes& classes() const noexcept { return classes_; }
 
 private:
     using pool_key = std::pair<std::string, std::string>;
@@ -153,12 +208,21 @@ private:
         return views;
     }
 
-    /// Appends all of the node's devices that an allocation for these claims depends on. Returns
-    /// false if that is not known: shares of devices have too many rules.
+    template<class Use>
+    void for_each_device(const std::set<pool_key>& pools, const Use& use) const {
+        for (const pool_key& key : pools)
+            if (const auto devices = devices_of_pool_.find(key); devices != devices_of_pool_.end())
+                for (const std::size_t at : devices->second)
+                    use((*devices_)[at]);
+    }
+
+    /// Appends all of the node's devices that an allocation for these claims depends on, and which
+    /// are in use unless `usage` is null. Returns false if that is not known: an attribute of a
+    /// constraint is a list or a version, or `usage` has shares.
     [[nodiscard]] bool append_kind(const node<1>& on, const std::set<pool_key>& pools,
                                    const std::vector<device_claim>& claims,
                                    const std::vector<const device_set*>& selected,
-                                   std::string& kind) const {
+                                   const device_usage* usage, std::string& kind) const {
         for (const pool_key& key : pools) {
             kind += key.first + "\n";
             for (const resource_slice_object* const slice : pools_.find(key)->second) {
@@ -172,11 +236,14 @@ private:
                 continue;
             for (const std::size_t at : devices->second) {
                 const pooled_device& each = (*devices_)[at];
-                if (each.of->attributes.allows_multiple_allocations ||
-                    !append_constrained(*each.of, claims, kind))
+                const bool is_shared = each.of->attributes.allows_multiple_allocations;
+                if ((usage && is_shared) || !append_constrained(*each.of, claims, kind))
                     return false;
+                if (is_shared)
+                    append_capacities(*each.of, kind);
                 kind += reaches(on, *each.nodes) ? "here" : "elsewhere";
-                kind += usage_.holds(each.id) ? " in use" : " free";
+                if (usage)
+                    kind += usage->holds(each.id) ? " in use" : " free";
                 for (const device_set* const one : selected)
                     kind += std::ranges::binary_search(*one, at) ? " 1" : " 0";
                 for (const counter_consumption& one : each.of->consumes) {
@@ -188,6 +255,26 @@ private:
             }
         }
         return true;
+    }
+
+    static void append_capacities(const device& of, std::string& to) {
+        to += " shared";
+        for (const device_capacity& each : of.capacities) {
+            to += " " + each.name + "=" + each.value.to_text();
+            if (!each.policy)
+                continue;
+            const auto append = [&](const char* name, const std::optional<quantity>& amount) {
+                to += amount ? name + amount->to_text() : std::string();
+            };
+            append(" default ", each.policy->default_request);
+            if (const auto& range = each.policy->range) {
+                append(" from ", range->min);
+                append(" to ", range->max);
+                append(" by ", range->step);
+            }
+            for (const quantity& value : each.policy->values)
+                append(" or ", value);
+        }
     }
 
     static void append_amounts(const std::string& name,

@@ -5,13 +5,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <muster/codec/device_judge.hpp>
 #include <muster/codec/object_metadata.hpp>
 #include <muster/vocabulary/constraints.hpp>
+#include <muster/vocabulary/device_rule.hpp>
 #include <muster/vocabulary/labels.hpp>
 #include <muster/vocabulary/pod_terms.hpp>
 
@@ -70,6 +73,8 @@ struct volume_effects {
     std::map<std::string, std::set<std::string>> handed;
     /// Claims that are bound once the pod has a node, by storage class.
     std::map<std::string, std::vector<std::string>> unbound;
+    /// What the pod demands of `volume_plan::judge`.
+    device_demand devices = device_demand::none;
 
     /// Returns the verb between a description and its place: "is" if the volume exists.
     [[nodiscard]] std::string verb_at(std::size_t position) const {
@@ -124,6 +129,10 @@ struct volume_plan {
     /// Pods with any effect.
     std::map<object_key, volume_effects> pods;
     std::map<std::string, volume_supply> kinds;
+    /// The devices of nodes that do not add up, by node name, and what decides about them; null if
+    /// no pod demands any.
+    std::map<std::string, device_stock> stocks;
+    std::shared_ptr<device_judge> judge;
     /// Labels that Muster adds to nodes in its own view, by the node's name.
     std::map<std::string, std::vector<std::string>> node_labels;
     /// Some term goes by `node_mark`, `cluster_mark` or `supply_mark`.

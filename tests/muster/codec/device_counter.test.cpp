@@ -160,19 +160,66 @@ TEST_CASE("requests for sets of devices one within the other never share a devic
     CHECK(decide(all + pod("a", "first", "g", 2) + pod("b", "two", "g", 2)).placed.empty());
 }
 
-TEST_CASE("pods wait for sets of devices that cross") {
+TEST_CASE("pods that select crossing sets of devices are judged together") {
     const auto below = [](const std::string& name, const std::string& test) {
         return made_from(name, requests(exactly("r", ", selectors: [{cel: {expression: "
                                                      "\"device.attributes['x.com'].index " +
                                                          test + "\"}}]")));
     };
-    const auto made = decide(node("n1") + gpus + below("low", "< 2") + below("high", "> 0") +
-                             slice("n1", devices(3)) + pod("a", "low") + pod("b", "high"));
-    CHECK(made.placed == "a=n1 ");
-    CHECK(made.waits ==
-          "b: resource template high asks for devices of class gpu where "
-          "device.attributes['x.com'].index > 0, some of which others ask for in another way: such "
-          "devices are not counted yet; ");
+    const std::string all =
+        node("n1") + gpus + below("low", "< 2") + below("high", "> 0") + slice("n1", devices(3));
+    CHECK(decide(all + pod("a", "low") + pod("b", "high")).placed == "a=n1 b=n1 ");
+    CHECK(decide(all + pod("a", "low") + pod("b", "low") + pod("c", "high")).placed ==
+          "a=n1 b=n1 c=n1 ");
+    CHECK(decide(all + pod("a", "low", "g", 4) + pod("b", "low", "g", 4) +
+                 pod("c", "high", "g", 4) + pod("d", "high", "g", 4))
+              .placed.empty());
+}
+
+TEST_CASE("unlike shares of devices are judged together, beside what others consume") {
+    const std::string shared =
+        "{name: d0, allowMultipleAllocations: true, capacity: {memory: {value: 8Gi}}}, "
+        "{name: d1, allowMultipleAllocations: true, capacity: {memory: {value: 8Gi}}}";
+    const auto share = [](const std::string& name, const std::string& memory) {
+        return made_from(
+            name, requests(exactly("r", ", capacity: {requests: {memory: " + memory + "}}")));
+    };
+    const std::string all =
+        node("n1") + gpus + share("large", "5Gi") + share("small", "3Gi") + slice("n1", shared);
+    CHECK(
+        decide(all + pod("a", "large") + pod("b", "small") + pod("c", "large") + pod("d", "small"))
+            .placed == "a=n1 b=n1 c=n1 d=n1 ");
+    // Two devices have 16Gi, and these pods ask for 15Gi, but no device has 10Gi.
+    CHECK(decide(all + pod("a", "large", "g", 3) + pod("b", "large", "g", 3) +
+                 pod("c", "large", "g", 3) + pod("e", "small"))
+              .placed == "e=n1 ");
+    const std::string held =
+        "---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: c}\nspec: " +
+        requests(exactly("r")) +
+        "\nstatus: {allocation: {devices: {results: [{request: r, driver: x.com, pool: n1, device: "
+        "d0, shareID: 7b1c5d0e-0000-4000-8000-000000000000, consumedCapacity: {memory: 4Gi}}]}}}\n";
+    CHECK(decide(all + held + pod("a", "large") + pod("b", "small") + pod("c", "large")).placed ==
+          "a=n1 b=n1 ");
+}
+
+TEST_CASE("a pod that holds a device counts among unlike demands, and stays where it is") {
+    const auto only = [](const std::string& name, const std::string& test) {
+        return made_from(name, requests(exactly("r", ", selectors: [{cel: {expression: "
+                                                     "\"device.attributes['x.com'].index " +
+                                                         test + "\"}}]")));
+    };
+    const std::string standing =
+        "---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: c}\nspec: " +
+        requests(exactly("r")) +
+        "\nstatus: {allocation: {devices: {results: [{request: r, driver: x.com, pool: n1, device: "
+        "d1}]}}, reservedFor: [{resource: pods, name: s, uid: u-s}]}\n"
+        "---\napiVersion: v1\nkind: Pod\nmetadata: {name: s, uid: u-s}\nspec: {nodeName: n1, "
+        "containers: [{name: c}], resourceClaims: [{name: g, resourceClaimName: c}]}\n";
+    const std::string all = node("n1") + gpus + only("low", "< 2") + only("high", "> 0") +
+                            slice("n1", devices(3)) + standing;
+    CHECK(decide(all + pod("a", "low") + pod("b", "high")).placed == "a=n1 b=n1 s=n1 ");
+    CHECK(decide(all + pod("a", "low") + pod("b", "low") + pod("c", "high") + pod("d", "high"))
+              .placed == "a=n1 c=n1 s=n1 ");
 }
 
 TEST_CASE("an extended resource and claims for the same devices share them") {
@@ -305,21 +352,27 @@ TEST_CASE("a claim that is not allocated and that several waiting pods share is 
 
 namespace {
 
-/// A gang whose pods ask for one or two devices of nested sets, on two nodes with devices of three
-/// models.
+/// A gang whose pods ask for one or two devices, on two nodes with devices of three models at two
+/// roots.
 struct world {
     std::string text;
-    /// By node, the models of its devices.
-    std::array<std::vector<int>, 2> models;
+    struct card {
+        int model = 0;
+        int root = 0;
+    };
+    std::array<std::vector<card>, 2> cards;
     struct asked {
-        /// The highest model that serves.
-        int most = 0;
+        /// The models that serve, by bit.
+        unsigned models = 7;
         std::int64_t count = 1;
+        /// Devices at one root only.
+        bool together = false;
     };
     std::vector<asked> pods;
 };
 
-world draw_world(muster::testing::random& draw) {
+/// The sets of models that pods select are one within the other, unless `crossing`.
+world draw_world(muster::testing::random& draw, bool crossing) {
     world made;
     made.text = nodes + gpus;
     for (std::size_t at = 0; at < 2; ++at) {
@@ -327,39 +380,51 @@ world draw_world(muster::testing::random& draw) {
         std::string list;
         const auto count = draw.between(1, 4);
         for (std::int64_t device = 0; device < count; ++device) {
-            made.models[at].push_back(static_cast<int>(draw.between(0, 2)));
+            const world::card card{static_cast<int>(draw.between(0, 2)),
+                                   crossing ? static_cast<int>(draw.between(0, 1)) : 0};
+            made.cards[at].push_back(card);
             list += (device > 0 ? ", " : "") + ("{name: d" + std::to_string(device)) +
-                    ", attributes: {model: {int: " + std::to_string(made.models[at].back()) + "}}}";
+                    ", attributes: {model: {int: " + std::to_string(card.model) +
+                    "}, root: {int: " + std::to_string(card.root) + "}}}";
         }
         made.text += slice(on, list);
     }
     const auto pods = draw.between(2, 5);
     for (std::int64_t at = 0; at < pods; ++at) {
-        const world::asked each{static_cast<int>(draw.between(0, 2)), draw.between(1, 2)};
+        world::asked each;
+        each.models =
+            crossing ? static_cast<unsigned>(draw.between(1, 7)) : (1U << draw.between(1, 3)) - 1U;
+        each.count = draw.between(1, 2);
+        each.together = crossing && draw.percent(40);
         made.pods.push_back(each);
+        std::string test = "false";
+        for (unsigned model = 0; model < 3; ++model)
+            if ((each.models >> model & 1U) != 0)
+                test += " || device.attributes['x.com'].model == " + std::to_string(model);
         const std::string name = "t" + std::to_string(at);
-        made.text +=
-            made_from(name, requests(exactly("r", ", count: " + std::to_string(each.count) +
-                                                      ", selectors: [{cel: {expression: "
-                                                      "\"device.attributes['x.com'].model <= " +
-                                                      std::to_string(each.most) + "\"}}]")));
+        made.text += made_from(
+            name, requests(exactly("r", ", count: " + std::to_string(each.count) +
+                                            ", selectors: [{cel: {expression: \"" + test + "\"}}]"),
+                           each.together ? ", constraints: [{matchAttribute: x.com/root}]" : ""));
         made.text += pod("p" + std::to_string(at), name, "g", static_cast<int>(pods));
     }
     return made;
 }
 
 /// True if the devices of a node satisfy the pods that are there, by trying every choice.
-bool satisfies(const std::vector<int>& models, std::vector<bool>& used,
-               const std::vector<world::asked>& pods, std::size_t pod, std::int64_t device) {
+bool satisfies(const std::vector<world::card>& cards, std::vector<bool>& used,
+               const std::vector<world::asked>& pods, std::size_t pod, std::int64_t device,
+               int root) {
     if (pod == pods.size())
         return true;
     if (device == pods[pod].count)
-        return satisfies(models, used, pods, pod + 1, 0);
-    for (std::size_t at = 0; at < models.size(); ++at) {
-        if (used[at] || models[at] > pods[pod].most)
+        return satisfies(cards, used, pods, pod + 1, 0, -1);
+    for (std::size_t at = 0; at < cards.size(); ++at) {
+        if (used[at] || (pods[pod].models >> cards[at].model & 1U) == 0 ||
+            (pods[pod].together && root >= 0 && cards[at].root != root))
             continue;
         used[at] = true;
-        const bool found = satisfies(models, used, pods, pod, device + 1);
+        const bool found = satisfies(cards, used, pods, pod, device + 1, cards[at].root);
         used[at] = false;
         if (found)
             return true;
@@ -374,8 +439,8 @@ bool can_start(const world& in) {
             on[(nodes_of >> at) & 1].push_back(in.pods[at]);
         bool all = true;
         for (std::size_t at = 0; at < 2; ++at) {
-            std::vector<bool> used(in.models[at].size(), false);
-            all = all && satisfies(in.models[at], used, on[at], 0, 0);
+            std::vector<bool> used(in.cards[at].size(), false);
+            all = all && satisfies(in.cards[at], used, on[at], 0, 0, -1);
         }
         if (all)
             return true;
@@ -386,20 +451,22 @@ bool can_start(const world& in) {
 } // namespace
 
 TEST_CASE("a gang with claims starts if and only if some choice of nodes and devices lets it") {
-    int started = 0;
-    int waited = 0;
-    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-        CAPTURE(seed);
-        muster::testing::random draw(seed);
-        const world drawn = draw_world(draw);
-        const auto made = decide(drawn.text);
-        CHECK(made.waits.empty());
-        CHECK_FALSE(made.never);
-        CHECK(made.placed.empty() != can_start(drawn));
-        ++(made.placed.empty() ? waited : started);
+    for (const bool crossing : {false, true}) {
+        int started = 0;
+        int waited = 0;
+        for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+            CAPTURE(seed);
+            muster::testing::random draw(seed);
+            const world drawn = draw_world(draw, crossing);
+            const auto made = decide(drawn.text);
+            CHECK(made.waits.empty());
+            CHECK_FALSE(made.never);
+            CHECK(made.placed.empty() != can_start(drawn));
+            ++(made.placed.empty() ? waited : started);
+        }
+        CHECK(started > 50);
+        CHECK(waited > 50);
     }
-    CHECK(started > 50);
-    CHECK(waited > 50);
 }
 
 } // namespace codec_device_counter_test

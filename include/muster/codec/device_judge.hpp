@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <muster/devices/device_allocator.hpp>
+#include <muster/vocabulary/device_rule.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace codec {
+
+/// Decides for a state which claims the devices of a node can satisfy together: the object of its
+/// device_rule. A demand is what a pod without an allocation claims, or the devices that a pod
+/// holds. Equal demands, and nodes with equal devices, have equal numbers for as long as the judge
+/// lives.
+///
+/// It keeps its answers. An allocation that takes more than `max_steps` counts as impossible, so a
+/// node may count for too few pods.
+class device_judge {
+public:
+    static constexpr std::int64_t max_steps = 100'000;
+
+    /// The devices of a node, in an order that is the same for all nodes of a kind.
+    struct node_view {
+        /// Copies of the slices, as the node sees them.
+        std::vector<device_slice> slices;
+        /// By slice; `slice` is not read.
+        std::vector<slice_view> views;
+        std::vector<device_id> devices;
+        /// Positions of devices that are in use by other than the pods with demands.
+        std::vector<std::size_t> used;
+        /// What other than the pods with demands consume of devices that several claims share.
+        std::map<std::size_t, std::map<std::string, quantity>> consumed;
+    };
+
+    explicit device_judge(device_classes classes) : classes_(std::move(classes)) {}
+
+    /// Returns the number of what a pod claims; `text` is equal for equal claims.
+    [[nodiscard]] device_demand asking(const std::string& text, std::vector<device_claim> claims) {
+        const auto [at, is_new] = asking_.try_emplace(text, device_demand{});
+        if (is_new)
+            at->second = add({std::move(claims), {}});
+        return at->second;
+    }
+    /// Returns the number of these devices of a node, by position in `node_view::devices`.
+    [[nodiscard]] device_demand holding(const std::vector<std::size_t>& positions) {
+        const auto [at, is_new] = holding_.try_emplace(positions, device_demand{});
+        if (is_new)
+            at->second = add({{}, positions});
+        return at->second;
+    }
+    /// Returns the number of a node's devices. `kind` is equal for nodes whose devices are equal
+    /// for all demands, whatever is in use; `view()` gives the devices.
+    template<class View>
+    [[nodiscard]] device_stock stock(const std::string& kind, const View& view) {
+        const auto [at, is_new] = stocks_by_kind_.try_emplace(kind, device_stock{});
+        if (is_new) {
+            stocks_.push_back(std::make_unique<stock_record>(view()));
+            at->second = device_stock{static_cast<std::uint32_t>(stocks_.size())};
+        }
+        return at->second;
+    }
+
+    /// See device_rule. An answer that is not known takes O(log most) allocations.
+    [[nodiscard]] std::int64_t room(device_stock has, std::span<const device_demand> held,
+                                    device_demand more, std::int64_t most) const {
+        if (has == device_stock::none || more == device_demand::none)
+            return 0;
+        answer& known = answers_[{has, {held.begin(), held.end()}, more}];
+        if (most <= known.fitting)
+            return most;
+        // The number of pods is doubled until they do not fit, then the interval is halved.
+        while (known.fitting < most && known.too_many - known.fitting > 1) {
+            const std::int64_t next =
+                known.too_many == unknown
+                    ? std::min(most, std::max<std::int64_t>(1, known.fitting * 2))
+                    : known.fitting + (std::min(known.too_many, most + 1) - known.fitting) / 2;
+            (can_serve(has, held, more, next) ? known.fitting : known.too_many) = next;
+        }
+        return std::min(known.fitting, most);
+    }
+
+private:
+    static constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::max();
+
+    struct demand_record {
+        std::vector<device_claim> claims;
+        std::vector<std::size_t> positions;
+    };
+    struct stock_record {
+        explicit stock_record(node_view from) : of(std::move(from)) {
+            for (std::size_t at = 0; at < of.views.size(); ++at)
+                of.views[at].slice = &of.slices[at];
+            pools = gather_pools(of.views, {});
+            for (const std::size_t at : of.used)
+                usage.whole.insert(of.devices[at]);
+            for (const auto& [at, amounts] : of.consumed)
+                usage.shared.emplace(of.devices[at], amounts);
+        }
+        stock_record(stock_record&&) = delete;
+        stock_record& operator=(stock_record&&) = delete;
+        ~stock_record() = default;
+
+        node_view of;
+        std::vector<device_pool> pools;
+        device_usage usage;
+    };
+    struct answer {
+        std::int64_t fitting = 0;
+        std::int64_t too_many = unknown;
+    };
+
+    device_demand add(demand_record made) {
+        demands_.push_back(std::move(made));
+        return device_demand{static_cast<std::uint32_t>(demands_.size())};
+    }
+    [[nodiscard]] const demand_record& record(device_demand of) const {
+        return demands_[static_cast<std::size_t>(of) - 1];
+    }
+
+    [[nodiscard]] bool can_serve(device_stock has, std::span<const device_demand> held,
+                                 device_demand more, std::int64_t count) const {
+        const stock_record& on = *stocks_[static_cast<std::size_t>(has) - 1];
+        device_usage usage = on.usage;
+        std::vector<device_claim> claims;
+        bool is_free = true;
+        const auto put = [&](device_demand one) {
+            const demand_record& of = record(one);
+            claims.insert(claims.end(), of.claims.begin(), of.claims.end());
+            for (const std::size_t at : of.positions)
+                is_free = is_free && at < on.of.devices.size() &&
+                          usage.whole.insert(on.of.devices[at]).second;
+        };
+        for (const device_demand one : held)
+            put(one);
+        for (std::int64_t each = 0; each < count; ++each)
+            put(more);
+        if (!is_free || claims.empty())
+            return is_free;
+        return allocate_devices(on.pools, usage, classes_, claims, {}, max_steps).outcome ==
+               device_outcome::allocated;
+    }
+
+    device_classes classes_;
+    std::vector<demand_record> demands_;
+    std::map<std::string, device_demand> asking_;
+    std::map<std::vector<std::size_t>, device_demand> holding_;
+    std::vector<std::unique_ptr<stock_record>> stocks_;
+    std::map<std::string, device_stock> stocks_by_kind_;
+    /// What is known, by what a node has, what is held there, and what is asked beside it.
+    mutable std::map<std::tuple<device_stock, std::vector<device_demand>, device_demand>, answer>
+        answers_;
+};
+
+} // namespace codec
+} // namespace v0_1
+} // namespace muster

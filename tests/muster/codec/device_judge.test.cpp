@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <muster/codec/device_judge.hpp>
+
+namespace codec_device_judge_test {
+
+namespace {
+
+using namespace muster;
+using namespace muster::codec;
+
+device_claim some_of(std::int64_t count) {
+    device_alternative asked;
+    asked.class_name = "gpu";
+    asked.count = count;
+    device_request request;
+    request.name = "r";
+    request.alternatives.push_back(std::move(asked));
+    device_claim made;
+    made.requests.push_back(std::move(request));
+    return made;
+}
+
+device_judge::node_view node_with(int devices, std::vector<std::size_t> used = {}) {
+    device_judge::node_view made;
+    device_slice slice{"s", "x.com", "n", 1, 1, {}, {}};
+    for (int at = 0; at < devices; ++at) {
+        device each;
+        each.name = "d" + std::to_string(at);
+        slice.devices.push_back(std::move(each));
+        made.devices.push_back({"x.com", "n", "d" + std::to_string(at)});
+    }
+    made.slices.push_back(std::move(slice));
+    slice_view view;
+    view.reaches_node = true;
+    made.views.push_back(std::move(view));
+    made.used = std::move(used);
+    return made;
+}
+
+device_classes one_class() {
+    return {{"gpu", device_class{}}};
+}
+
+} // namespace
+
+TEST_CASE("a node has room for as many pods as its devices satisfy together") {
+    device_judge judge(one_class());
+    const device_demand one = judge.asking("one", {some_of(1)});
+    const device_demand two = judge.asking("two", {some_of(2)});
+    const device_stock five = judge.stock("five", [] { return node_with(5); });
+    CHECK(judge.room(five, {}, one, 9) == 5);
+    CHECK(judge.room(five, {}, one, 3) == 3);
+    CHECK(judge.room(five, {}, two, 9) == 2);
+    CHECK(judge.room(five, std::vector{one, two}, two, 9) == 1);
+    CHECK(judge.room(five, std::vector{one, two, two}, one, 9) == 0);
+    CHECK(judge.room(device_stock::none, {}, one, 9) == 0);
+}
+
+TEST_CASE("what is asked twice is answered alike, whatever was asked before") {
+    for (const std::int64_t first : {1, 2, 4, 5, 6, 9})
+        for (const std::int64_t second : {1, 2, 4, 5, 6, 9}) {
+            device_judge judge(one_class());
+            const device_demand one = judge.asking("one", {some_of(1)});
+            const device_stock five = judge.stock("five", [] { return node_with(5); });
+            CHECK(judge.room(five, {}, one, first) == std::min<std::int64_t>(first, 5));
+            CHECK(judge.room(five, {}, one, second) == std::min<std::int64_t>(second, 5));
+        }
+}
+
+TEST_CASE("devices that others use, or that a pod holds, serve no claim") {
+    device_judge judge(one_class());
+    const device_demand one = judge.asking("one", {some_of(1)});
+    const device_demand first = judge.holding({0});
+    const device_demand both = judge.holding({1, 2});
+    const device_stock three = judge.stock("three, one used", [] { return node_with(3, {2}); });
+    CHECK(judge.room(three, {}, one, 9) == 2);
+    CHECK(judge.room(three, std::vector{first}, one, 9) == 1);
+    // Nobody can hold what another uses.
+    CHECK(judge.room(three, {}, both, 1) == 0);
+    CHECK(judge.room(three, {}, first, 9) == 1);
+}
+
+TEST_CASE("equal claims, devices that are held, and kinds of nodes have one number each") {
+    device_judge judge(one_class());
+    CHECK(judge.asking("one", {some_of(1)}) == judge.asking("one", {some_of(1)}));
+    CHECK(judge.asking("one", {some_of(1)}) != judge.asking("two", {some_of(2)}));
+    CHECK(judge.holding({1, 2}) == judge.holding({1, 2}));
+    CHECK(judge.holding({1, 2}) != judge.holding({1}));
+    const device_stock three = judge.stock("a", [] { return node_with(3); });
+    CHECK(judge.stock("a", [] { return node_with(4); }) == three);
+    CHECK(judge.stock("b", [] { return node_with(3); }) != three);
+}
+
+} // namespace codec_device_judge_test
