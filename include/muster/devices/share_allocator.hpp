@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <muster/devices/share_request.hpp>
+#include <muster/devices/share_rules.hpp>
+#include <muster/devices/share_search.hpp>
+#include <muster/devices/shared_device.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+
+enum class share_outcome : std::uint8_t {
+    /// Every request has its devices.
+    allocated,
+    /// No choice of devices serves all requests.
+    none,
+    /// The steps ended before an answer.
+    undecided,
+};
+
+/// The answer for a list of requests.
+struct share_allocation {
+    share_outcome outcome = share_outcome::none;
+    /// For each request the indices of its devices, in the order in which they were chosen; empty
+    /// unless `allocated`.
+    std::vector<std::vector<std::size_t>> devices;
+    /// Unless `allocated`, the last request that the search got to: no choice for those before it
+    /// leaves room for this one, or the steps ended.
+    std::size_t failed_request = 0;
+    std::int64_t steps = 0;
+};
+
+/// Chooses devices of one node for all requests, or for none. The requests can be of several pods:
+/// the answer is whether they fit together, if they come one after the other in this order.
+///
+/// The first choice that is tried gives each request the first devices of its order, as the
+/// requests' system does. Only if a request finds no devices then, other choices are tried. `none`
+/// is exact. Devices that no request can tell apart are tried once, and so is each state of the
+/// devices. A step is the choice of one device or one look at all devices for a request. Devices
+/// get no more than they have; those that have too many shares already get none.
+/// Preconditions: no amount of a device is negative.
+[[nodiscard]] inline share_allocation allocate_shares(std::span<const shared_device> devices,
+                                                      std::span<const share_request> requests,
+                                                      const share_rules& rules,
+                                                      std::int64_t max_steps) {
+    detail::share_search search(devices, requests, rules, max_steps);
+    const bool found = search.run();
+    share_allocation answer;
+    answer.steps = search.steps();
+    if (found) {
+        answer.outcome = share_outcome::allocated;
+        answer.devices = std::move(search).chosen();
+    } else {
+        answer.outcome = search.has_ended() ? share_outcome::undecided : share_outcome::none;
+        answer.failed_request = search.furthest();
+    }
+    return answer;
+}
+
+/// Returns the devices with the shares of an allocation added to what is used. Precondition: the
+/// allocation is of these devices and requests. O(shares).
+[[nodiscard]] inline std::vector<shared_device> with_shares(std::vector<shared_device> devices,
+                                                            std::span<const share_request> requests,
+                                                            const share_allocation& allocation) {
+    for (std::size_t at = 0; at < allocation.devices.size(); ++at)
+        for (const std::size_t index : allocation.devices[at]) {
+            detail::add_share(devices[index], devices[index].used, requests[at]);
+            if (!requests[at].group.empty())
+                devices[index].sharers.push_back({requests[at].pod, requests[at].group});
+        }
+    return devices;
+}
+
+} // namespace v0_1
+} // namespace muster

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <muster/devices/shared_device.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace detail {
+
+[[nodiscard]] constexpr char upper_ascii(char byte) noexcept {
+    return byte >= 'a' && byte <= 'z' ? static_cast<char>(byte - 'a' + 'A') : byte;
+}
+
+/// Returns whether `part` occurs in the text; ASCII letters match in either case. O(text × part).
+[[nodiscard]] inline bool contains_ignoring_case(std::string_view text,
+                                                 std::string_view part) noexcept {
+    return std::search(text.begin(), text.end(), part.begin(), part.end(),
+                       [](char lhs, char rhs) { return upper_ascii(lhs) == upper_ascii(rhs); }) !=
+               text.end() ||
+           part.empty();
+}
+
+} // namespace detail
+
+/// Which devices a request can use. A default filter accepts all.
+struct share_filter {
+    /// Part of the model, in the same case.
+    std::string kind = {};
+    /// At least one is part of the model, in any case; absent = any model, empty = no model.
+    std::optional<std::vector<std::string>> models = {};
+    /// None is part of the model, in any case.
+    std::vector<std::string> models_not = {};
+    /// Absent = any id, empty = no id.
+    std::optional<std::vector<std::string>> ids = {};
+    std::vector<std::string> ids_not = {};
+    /// Modes that suit; absent = any.
+    std::optional<std::vector<std::string>> modes = {};
+
+    /// O(texts of the filter).
+    [[nodiscard]] bool accepts(const shared_device& device) const {
+        const auto is_part = [&](const std::string& part) {
+            return detail::contains_ignoring_case(device.model, part);
+        };
+        const auto holds = [](const std::vector<std::string>& list, const std::string& text) {
+            return std::find(list.begin(), list.end(), text) != list.end();
+        };
+        return device.model.find(kind) != std::string::npos &&
+               (!models || std::any_of(models->begin(), models->end(), is_part)) &&
+               std::none_of(models_not.begin(), models_not.end(), is_part) &&
+               (!ids || holds(*ids, device.id)) && !holds(ids_not, device.id) &&
+               (!modes || device.mode.empty() || holds(*modes, device.mode));
+    }
+
+    friend bool operator==(const share_filter&, const share_filter&) = default;
+};
+
+} // namespace v0_1
+} // namespace muster

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <muster/devices/share_order.hpp>
+#include <muster/devices/share_request.hpp>
+#include <muster/devices/shared_device.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace detail {
+
+/// Devices from which all devices of a request are chosen, in the order in which they are tried.
+using share_place = std::vector<std::size_t>;
+
+[[nodiscard]] inline bool at_same_place(const shared_device& lhs, const shared_device& rhs,
+                                        share_nearness level) noexcept {
+    switch (level) {
+    case share_nearness::same_pcie:
+        return lhs.numa == rhs.numa && lhs.pcie == rhs.pcie;
+    case share_nearness::same_numa:
+        return lhs.numa == rhs.numa;
+    case share_nearness::anywhere:
+        return true;
+    }
+    return true;
+}
+
+/// Groups candidates by their place, by the first candidate of each place. O(n × places).
+[[nodiscard]] inline std::vector<share_place> places_of(const std::vector<std::size_t>& candidates,
+                                                        std::span<const shared_device> devices,
+                                                        share_nearness level) {
+    std::vector<share_place> places;
+    for (const std::size_t index : candidates) {
+        const auto found =
+            std::find_if(places.begin(), places.end(), [&](const share_place& place) {
+                return at_same_place(devices[place.front()], devices[index], level);
+            });
+        if (found == places.end())
+            places.push_back({index});
+        else
+            found->push_back(index);
+    }
+    return places;
+}
+
+/// Returns in how many of its places (node, NUMA node, PCIe root) a device has company that is in
+/// use, counting itself.
+[[nodiscard]] inline int places_in_use(std::size_t index, std::span<const shared_device> devices,
+                                       const std::vector<share_use>& uses, share_nearness level) {
+    int count = 0;
+    for (const auto at :
+         {share_nearness::anywhere, share_nearness::same_numa, share_nearness::same_pcie}) {
+        if (at > level)
+            break;
+        for (std::size_t other = 0; other < devices.size(); ++other)
+            if (uses[other].amounts != share_amounts{} &&
+                at_same_place(devices[index], devices[other], at)) {
+                ++count;
+                break;
+            }
+    }
+    return count;
+}
+
+/// Adds the places of one level, those with more company in use first; of these, for one device,
+/// those with the device that the order prefers, else by NUMA node and PCIe root.
+inline void add_near_places(const std::vector<std::size_t>& candidates,
+                            std::span<const shared_device> devices,
+                            const std::vector<share_use>& uses, const share_request& request,
+                            share_nearness level, std::vector<share_place>& to) {
+    struct entry {
+        int company;
+        share_place place;
+    };
+    std::vector<entry> entries;
+    for (share_place& place : places_of(candidates, devices, level)) {
+        const int company = places_in_use(place.front(), devices, uses, level);
+        entries.push_back({company, std::move(place)});
+    }
+    const bool by_name = request.count > 1;
+    std::stable_sort(entries.begin(), entries.end(), [&](const entry& lhs, const entry& rhs) {
+        const shared_device& left = devices[lhs.place.front()];
+        const shared_device& right = devices[rhs.place.front()];
+        if (lhs.company != rhs.company)
+            return lhs.company > rhs.company;
+        return by_name && std::pair(left.numa, left.pcie) < std::pair(right.numa, right.pcie);
+    });
+    for (entry& each : entries)
+        to.push_back(std::move(each.place));
+}
+
+/// Returns the places that the devices of a request can come from, best first. Each choice of
+/// devices that the request allows is in at least one place. O(n²) for n devices.
+[[nodiscard]] inline std::vector<share_place> share_places(std::vector<std::size_t> candidates,
+                                                           std::span<const shared_device> devices,
+                                                           const std::vector<share_use>& uses,
+                                                           const share_request& request) {
+    sort_devices(candidates, devices, uses, request);
+    if (candidates.empty())
+        return {};
+    // Without the place of each device, there is no order of places.
+    const bool is_known =
+        std::all_of(devices.begin(), devices.end(),
+                    [](const shared_device& each) { return each.numa && !each.pcie.empty(); });
+    if (!request.prefers_near || !is_known)
+        return places_of(candidates, devices, request.within);
+    std::vector<share_place> places;
+    for (const auto level :
+         {share_nearness::same_pcie, share_nearness::same_numa, share_nearness::anywhere}) {
+        if (level < request.within)
+            break;
+        add_near_places(candidates, devices, uses, request, level, places);
+        // One device is in a place of the first level already.
+        if (request.count <= 1)
+            break;
+    }
+    return places;
+}
+
+} // namespace detail
+} // namespace v0_1
+} // namespace muster

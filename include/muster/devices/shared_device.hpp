@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace muster {
+inline namespace v0_1 {
+
+/// Amounts of one device.
+struct share_amounts {
+    /// How many shares.
+    std::int64_t slots = 0;
+    /// In the unit in which the device's system counts: MiB, in Koordinator bytes.
+    std::int64_t memory = 0;
+    /// Percent of the device's compute.
+    std::int64_t cores = 0;
+
+    friend bool operator==(const share_amounts&, const share_amounts&) = default;
+};
+
+/// A pod that holds a share of a device, as far as other pods need to know.
+struct device_sharer {
+    /// Pods of one question have the numbers of their requests, standing pods have none.
+    std::optional<std::size_t> pod = {};
+    /// The group that the pod belongs to; empty = none.
+    std::string group = {};
+
+    friend bool operator==(const device_sharer&, const device_sharer&) = default;
+};
+
+/// A device that several pods can share: a GPU of HAMi, Volcano, Koordinator or KAI.
+/// Preconditions: no amount is negative. What is used can exceed what the device has.
+struct shared_device {
+    /// Unique on the node.
+    std::string id;
+    std::string model;
+    std::int64_t memory = 0;
+    /// Percent; absent = the system does not count cores.
+    std::optional<std::int64_t> cores = {};
+    /// How many pods can share the device; absent = any number.
+    std::optional<std::int64_t> slots = {};
+    share_amounts used = {};
+    /// Absent = unknown.
+    std::optional<std::int64_t> numa = {};
+    /// PCIe root within the NUMA node; empty = unknown.
+    std::string pcie = {};
+    /// How the device is divided, such as `hami-core`, `mig` or `mps`; empty = any request's mode
+    /// suits.
+    std::string mode = {};
+    /// False for a device that gets no new shares.
+    bool healthy = true;
+    /// Standing pods with a share of the device that name a group.
+    std::vector<device_sharer> sharers = {};
+
+    friend bool operator==(const shared_device&, const shared_device&) = default;
+};
+
+} // namespace v0_1
+} // namespace muster
