@@ -36,6 +36,7 @@ enum class share_refusal : std::uint8_t {
     /// An amount of the request is negative, or its part of the memory is of nothing.
     malformed,
     unhealthy,
+    partitioned,
     /// The filter does not accept the device.
     filtered,
     /// The request needs devices at one place, and the place of this one is unknown.
@@ -59,6 +60,8 @@ enum class share_refusal : std::uint8_t {
         return "the request is malformed";
     case share_refusal::unhealthy:
         return "the device is unhealthy or cordoned";
+    case share_refusal::partitioned:
+        return "the device is divided into partitions, which are not modelled";
     case share_refusal::filtered:
         return "the pod does not accept the device's model, id or mode";
     case share_refusal::unknown_place:
@@ -101,6 +104,8 @@ namespace detail {
         return share_refusal::malformed;
     if (!device.healthy)
         return share_refusal::unhealthy;
+    if (device.is_partitioned)
+        return share_refusal::partitioned;
     if (!request.filter.accepts(device))
         return share_refusal::filtered;
     const bool is_lost = (request.within != share_nearness::anywhere && !device.numa) ||

@@ -53,6 +53,8 @@ struct shared_device {
     std::string mode = {};
     /// False for a device that gets no new shares.
     bool healthy = true;
+    /// The device is divided into partitions (MIG), which are not modelled: it gets no shares.
+    bool is_partitioned = false;
     /// Standing pods with a share of the device that name a group.
     std::vector<device_sharer> sharers = {};
 

@@ -15,6 +15,8 @@
 
 #include "muster/devices/share_worlds.hpp"
 
+namespace share_allocator_test {
+
 namespace {
 
 using muster::device_key;
@@ -350,3 +352,5 @@ TEST_CASE("the answer is that of all assignments on random nodes") {
         CHECK(searched > count / 200);
     }
 }
+
+} // namespace share_allocator_test

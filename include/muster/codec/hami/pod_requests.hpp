@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <muster/codec/annotation_text.hpp>
+#include <muster/codec/share_objects.hpp>
+#include <muster/devices/share_request.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace codec {
+
+/// The settings of HAMi's scheduler that bear on requests, with their defaults.
+struct hami_options {
+    /// Of a container that names memory or cores, but no count.
+    std::int64_t default_count = 1;
+    /// In MiB; 0 = all memory.
+    std::int64_t default_memory = 0;
+    std::int64_t default_cores = 0;
+    /// What one unit of gpumem is, in MiB.
+    std::int64_t memory_factor = 1;
+    /// gpu-scheduler-policy of pods that name none.
+    std::string policy = "spread";
+};
+
+namespace hami {
+
+inline constexpr std::string_view count_resource = "nvidia.com/gpu";
+inline constexpr std::string_view memory_resource = "nvidia.com/gpumem";
+inline constexpr std::string_view percentage_resource = "nvidia.com/gpumem-percentage";
+inline constexpr std::string_view cores_resource = "nvidia.com/gpucores";
+
+inline constexpr std::string_view use_type_key = "nvidia.com/use-gputype";
+inline constexpr std::string_view no_use_type_key = "nvidia.com/nouse-gputype";
+inline constexpr std::string_view use_id_key = "nvidia.com/use-gpuuuid";
+inline constexpr std::string_view no_use_id_key = "nvidia.com/nouse-gpuuuid";
+inline constexpr std::string_view numa_bind_key = "nvidia.com/numa-bind";
+inline constexpr std::string_view mode_key = "nvidia.com/vgpu-mode";
+inline constexpr std::string_view policy_key = "hami.io/gpu-scheduler-policy";
+
+} // namespace hami
+
+namespace detail {
+
+/// Returns the words of an annotation; nullopt if it is absent or blank, which restricts nothing.
+[[nodiscard]] inline std::optional<std::vector<std::string>>
+restricting_words(const object_metadata& pod, std::string_view key) {
+    const std::string* const text = pod.annotations.find(key);
+    if (text == nullptr || without_blanks(*text).empty())
+        return std::nullopt;
+    return listed_words(*text);
+}
+
+[[nodiscard]] inline share_filter read_hami_filter(const object_metadata& pod) {
+    share_filter filter;
+    filter.models = restricting_words(pod, hami::use_type_key);
+    filter.models_not =
+        restricting_words(pod, hami::no_use_type_key).value_or(std::vector<std::string>{});
+    filter.ids = restricting_words(pod, hami::use_id_key);
+    filter.ids_not =
+        restricting_words(pod, hami::no_use_id_key).value_or(std::vector<std::string>{});
+    if (const std::string* const mode = pod.annotations.find(hami::mode_key)) {
+        // HAMi looks for the device's mode anywhere in the text.
+        filter.modes.emplace();
+        for (const char* const each : {"hami-core", "mig", "mps"})
+            if (mode->find(each) != std::string::npos)
+                filter.modes->emplace_back(each);
+    }
+    return filter;
+}
+
+/// Returns the order of a policy, from the device that HAMi tries first: it sorts in the opposite
+/// order and begins at the end. A list of policies is sort keys, `mutex` and `topology-aware` are
+/// none; without a key the devices are spread.
+[[nodiscard]] inline device_order hami_order(std::string_view policy, bool numa_bind) {
+    const bool is_list = policy.find(',') != std::string_view::npos || policy == "numa";
+    if (policy == "mutex")
+        return {device_key::slots_up, device_key::numa_down, device_key::index_down};
+    if (!is_list) {
+        const bool packs = policy == "binpack";
+        const device_key load = packs ? device_key::load_down : device_key::load_up;
+        if (numa_bind)
+            return {packs ? device_key::numa_up : device_key::numa_down, load,
+                    device_key::index_down};
+        return {load, device_key::numa_down, device_key::index_down};
+    }
+    std::vector<device_key> keys;
+    const auto add = [&](device_key key) {
+        if (std::find(keys.begin(), keys.end(), key) == keys.end())
+            keys.push_back(key);
+    };
+    for (const std::string& word : listed_words(policy)) {
+        if (word == "binpack")
+            add(device_key::load_down);
+        else if (word == "spread")
+            add(device_key::load_up);
+        else if (word == "numa")
+            add(device_key::numa_down);
+    }
+    if (keys.empty())
+        keys.push_back(device_key::load_up);
+    if (numa_bind && keys.front() != device_key::numa_down) {
+        std::erase(keys, device_key::numa_down);
+        keys.insert(keys.begin(), device_key::numa_down);
+    }
+    // Packed and spread at once: the first of the two decides.
+    keys.resize(std::min<std::size_t>(keys.size(), 2));
+    keys.resize(3, device_key::index_down);
+    return {keys[0], keys[1], keys[2]};
+}
+
+/// Reads what one container requests. Returns nullopt if it requests no device, or if what it
+/// requests cannot be served, which `unsupported` then says.
+[[nodiscard]] inline std::optional<share_request>
+read_hami_container(const container_resources& of, const hami_options& options, bool is_admitted,
+                    std::vector<std::string>& unsupported) {
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    const std::size_t before = unsupported.size();
+    const auto read = [&](std::string_view resource, std::int64_t limit) {
+        return read_share_amount(of, resource, limit, unsupported);
+    };
+    const std::int64_t factor = std::max<std::int64_t>(options.memory_factor, 1);
+    std::optional<std::int64_t> count = read(hami::count_resource, most);
+    const auto memory = read(hami::memory_resource, most / factor);
+    const auto percentage = read(hami::percentage_resource, most);
+    std::optional<std::int64_t> cores = read(hami::cores_resource, most);
+    if (unsupported.size() != before)
+        return std::nullopt;
+    if (!is_admitted) {
+        // What HAMi's webhook writes into pods that are created.
+        if (!count && (memory || percentage || cores) && options.default_count > 0)
+            count = options.default_count;
+        if (count && !cores && (percentage ? *percentage == 100 : !memory))
+            cores = 100;
+    }
+    if (!count.value_or(0))
+        return std::nullopt;
+    share_request request;
+    request.count = *count;
+    request.cores = std::min<std::int64_t>(cores.value_or(options.default_cores), 100);
+    if (memory.value_or(0) > 0)
+        request.memory = memory_amount{*memory * factor};
+    else if (percentage.value_or(0) > 0)
+        request.memory = memory_part{std::min<std::int64_t>(*percentage, 100), 100};
+    else if (options.default_memory > 0)
+        request.memory = memory_amount{options.default_memory};
+    return request;
+}
+
+} // namespace detail
+
+/// Reads what a pod requests of HAMi's NVIDIA devices: `nvidia.com/gpu` with `gpumem`,
+/// `gpumem-percentage` and `gpucores`, and the annotations that restrict the devices. 0 MiB and 0 %
+/// count as absent, as in HAMi. What the webhook adds to created pods is added to pods without a
+/// uid. Init containers with requests are not modelled. `containers`: init containers first.
+[[nodiscard]] inline pod_share_requests
+read_hami_requests(const object_metadata& pod, const std::vector<container_resources>& containers,
+                   const hami_options& options, diagnostics& out) {
+    pod_share_requests read;
+    read.containers = containers.size();
+    const std::string* const named = pod.annotations.find(hami::policy_key);
+    const std::string& policy = named ? *named : options.policy;
+    const std::vector<std::string> words = detail::listed_words(policy);
+    const annotation numa_at(pod, "pod", hami::numa_bind_key, out);
+    const auto binds = detail::go_boolean(numa_at.text());
+    share_request like;
+    like.filter = detail::read_hami_filter(pod);
+    like.within = binds.value_or(false) ? share_nearness::same_numa : share_nearness::anywhere;
+    like.order = detail::hami_order(policy, binds.value_or(false));
+    like.needs_idle = std::find(words.begin(), words.end(), "mutex") != words.end();
+    for (std::size_t index = 0; index < containers.size(); ++index) {
+        auto request = detail::read_hami_container(containers[index], options, !pod.uid.empty(),
+                                                   read.unsupported);
+        if (!request)
+            continue;
+        if (containers[index].is_init) {
+            read.unsupported.push_back("shares of GPUs for init container " +
+                                       in_quotes(containers[index].name));
+            continue;
+        }
+        request->filter = like.filter;
+        request->within = like.within;
+        request->order = like.order;
+        request->needs_idle = like.needs_idle;
+        read.requests.push_back({index, std::move(*request)});
+    }
+    if (numa_at.is_present() && !binds && !read.empty())
+        numa_at.warning(in_quotes(numa_at.text()) + " is ignored (expected true or false)");
+    return read;
+}
+
+} // namespace codec
+} // namespace v0_1
+} // namespace muster

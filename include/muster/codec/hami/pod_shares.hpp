@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <muster/codec/annotation_text.hpp>
+#include <muster/codec/share_list_text.hpp>
+#include <muster/codec/share_objects.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace codec {
+namespace hami {
+
+inline constexpr std::string_view node_key = "hami.io/vgpu-node";
+inline constexpr std::string_view time_key = "hami.io/vgpu-time";
+inline constexpr std::string_view allocated_key = "hami.io/vgpu-devices-allocated";
+inline constexpr std::string_view to_allocate_key = "hami.io/vgpu-devices-to-allocate";
+inline constexpr std::string_view phase_key = "hami.io/bind-phase";
+inline constexpr std::string_view bind_time_key = "hami.io/bind-time";
+
+} // namespace hami
+
+/// Reads the devices that HAMi gave to a pod. Returns nullopt if the pod has none. If the list
+/// cannot be read, the pod's node must give no devices: which ones are free is unknown.
+/// O(annotation).
+[[nodiscard]] inline std::optional<pod_shares> read_hami_pod(const object_metadata& pod,
+                                                             diagnostics& out) {
+    const annotation at(pod, "pod", hami::allocated_key, out);
+    if (!at.is_present())
+        return std::nullopt;
+    pod_shares read;
+    read.pod = pod.key.name_space + "/" + pod.key.name;
+    if (const std::string* const node = pod.annotations.find(hami::node_key))
+        read.node = *node;
+    if (const std::string wrong = detail::read_share_list(at.text(), read.shares); !wrong.empty()) {
+        read.shares.clear();
+        read.unread = at.text_of(wrong);
+        at.warning(wrong);
+    }
+    return read;
+}
+
+/// Returns the annotations that hand devices over to HAMi's device plugin. With them on a Binding,
+/// the API server writes devices and node into the pod at once. `seconds`: Unix time.
+/// `containers`: of the pod, with init containers.
+[[nodiscard]] inline share_marks hami_marks(const std::vector<chosen_share>& shares,
+                                            std::size_t containers, const std::string& node,
+                                            std::int64_t seconds) {
+    std::string list;
+    for (std::size_t container = 0; container < containers; ++container)
+        list += detail::share_list_text(shares, container, "NVIDIA") + ";";
+    share_marks marks;
+    const auto set = [&](std::string_view key, std::string text) {
+        marks.annotations.emplace(key, std::move(text));
+    };
+    set(hami::node_key, node);
+    set(hami::time_key, std::to_string(seconds));
+    set(hami::allocated_key, list);
+    set(hami::to_allocate_key, list);
+    set(hami::phase_key, "allocating");
+    set(hami::bind_time_key, std::to_string(seconds));
+    return marks;
+}
+
+} // namespace codec
+} // namespace v0_1
+} // namespace muster

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <muster/codec/annotation_text.hpp>
+#include <muster/codec/share_objects.hpp>
+#include <muster/devices/shared_device.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace codec {
+namespace kai_fractions {
+
+inline constexpr std::string_view gpu_resource = "nvidia.com/gpu";
+inline constexpr std::string_view memory_label = "nvidia.com/gpu.memory";
+inline constexpr std::string_view mig_label = "node-role.kubernetes.io/mig-enabled";
+/// The namespace of the pods that hold a GPU for its sharers.
+inline constexpr std::string_view reservation_namespace = "kai-resource-reservation";
+/// No group begins like this, as the value of a label has no `/`.
+inline constexpr std::string_view idle_prefix = "idle/";
+/// How many GPUs a node can have at most; more are taken for a slip.
+inline constexpr std::int64_t most_gpus = 1024;
+
+} // namespace kai_fractions
+
+/// What a standing pod of a node holds of its GPUs.
+struct kai_pod {
+    /// `namespace/name` of the pod.
+    std::string pod;
+    /// The groups of its shares; the same group twice is one.
+    std::vector<std::string> groups;
+    /// Of each of its GPUs; absent = the pod has no shares.
+    std::optional<share_memory> share;
+    /// GPUs of its own.
+    std::int64_t whole = 0;
+    /// It holds a GPU for the sharers of its group.
+    bool is_reservation = false;
+    /// What is wrong with it: which GPUs it holds is unknown. Empty = nothing.
+    std::string unread;
+};
+
+/// Returns the memory of each GPU of a node in MiB, rounded down to 100; a value that can only be
+/// in bytes is taken for bytes. 100 without a label, as in KAI: then fractions are percentages.
+[[nodiscard]] inline std::int64_t kai_gpu_memory(const object_metadata& node, diagnostics& out) {
+    constexpr std::int64_t without_label = 100;
+    constexpr std::int64_t mib = 1024 * 1024;
+    const annotation at(node, "node", kai_fractions::memory_label, out, "labels");
+    if (!at.is_present())
+        return without_label;
+    const auto number =
+        detail::whole_number(at.text(), 0, std::numeric_limits<std::int64_t>::max());
+    if (!number) {
+        at.warning(in_quotes(at.text()) + " is no memory (expected MiB); it counts as 100");
+        return without_label;
+    }
+    const std::int64_t memory = *number < mib ? *number : *number / mib;
+    return memory - memory % 100;
+}
+
+/// Returns the GPUs of a node of KAI: one device for each group of sharers, with the group as its
+/// id; one for each GPU that a pod has for itself; and the idle ones, whose ids begin with
+/// `idle_prefix` and are to be replaced by a new group when they are shared. `allocatable`: of
+/// nvidia.com/gpu. KAI's devices have no ids of hardware: a reservation pod gets the next GPU from
+/// kubelet.
+[[nodiscard]] inline node_shares kai_devices(const object_metadata& node, std::int64_t allocatable,
+                                             const std::vector<kai_pod>& pods, diagnostics& out) {
+    node_shares made{node.key.name, {}, {}};
+    const std::int64_t memory = kai_gpu_memory(node, out);
+    const auto device = [&](std::string id) {
+        shared_device one;
+        one.id = std::move(id);
+        one.memory = memory;
+        return one;
+    };
+    const auto count = std::clamp<std::int64_t>(allocatable, 0, kai_fractions::most_gpus);
+    const std::string* const mig = node.labels.find(kai_fractions::mig_label);
+    if (mig && detail::go_boolean(*mig).value_or(false))
+        made.blocked = "node " + node.key.name + " has GPUs with partitions (MIG)";
+    std::int64_t whole = 0;
+    for (const kai_pod& pod : pods) {
+        if (!pod.unread.empty() && made.blocked.empty())
+            made.blocked = pod.unread;
+        whole = saturating_add(whole, pod.whole);
+        for (const std::string& group : pod.groups) {
+            shared_device* found = made.find(group);
+            if (found == nullptr) {
+                made.devices.push_back(device(group));
+                found = &made.devices.back();
+            }
+            if (!pod.share)
+                continue;
+            found->used.slots = saturating_add(found->used.slots, 1);
+            found->used.memory = saturating_add(found->used.memory, units_of(*pod.share, memory));
+        }
+    }
+    for (shared_device& each : made.devices)
+        // The last sharer has left, and the reservation pod is about to.
+        each.healthy = each.used.slots > 0;
+    const auto groups = static_cast<std::int64_t>(made.devices.size());
+    whole = std::min(whole, kai_fractions::most_gpus);
+    for (std::int64_t index = 0; index < whole; ++index) {
+        made.devices.push_back(device("whole/" + std::to_string(index)));
+        made.devices.back().used = {1, memory, 0};
+        made.devices.back().healthy = false;
+    }
+    for (std::int64_t index = 0; index < count - groups - whole; ++index)
+        made.devices.push_back(
+            device(std::string(kai_fractions::idle_prefix) + std::to_string(index)));
+    return made;
+}
+
+} // namespace codec
+} // namespace v0_1
+} // namespace muster

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/json/value.hpp>
+
+#include <muster/codec/annotation_text.hpp>
+#include <muster/codec/koordinator_devices/device_reader.hpp>
+#include <muster/codec/share_objects.hpp>
+#include <muster/resource/quantity_text.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace codec {
+namespace koordinator_devices {
+
+inline constexpr std::string_view allocated_key = "scheduling.koordinator.sh/device-allocated";
+
+} // namespace koordinator_devices
+
+namespace detail {
+
+/// Returns a quantity of JSON in units, rounded up; nullopt if it is absent, and -1 if it is no
+/// quantity from 0 on.
+[[nodiscard]] inline std::optional<std::int64_t> json_amount(const boost::json::object& in,
+                                                             std::string_view key) {
+    const boost::json::value* const value = in.if_contains(key);
+    if (value == nullptr || value->is_null())
+        return std::nullopt;
+    std::string text;
+    if (const auto* written = value->if_string())
+        text.assign(written->data(), written->size());
+    else if (value->is_int64() || value->is_uint64())
+        text = boost::json::serialize(*value);
+    const auto parsed = parse_quantity(text);
+    return parsed && parsed->sign() >= 0 ? parsed->units_up() : -1;
+}
+
+/// Reads one entry of the GPUs. Returns what is wrong; empty = nothing.
+[[nodiscard]] inline std::string read_koordinator_share(const boost::json::value& entry,
+                                                        std::vector<held_share>& to) {
+    namespace names = koordinator_devices;
+    const boost::json::object* const object = entry.if_object();
+    if (object == nullptr)
+        return "a GPU is no object";
+    std::int64_t minor = 0;
+    if (const boost::json::value* const value = object->if_contains("minor")) {
+        const std::int64_t* const number = value->if_int64();
+        if (number == nullptr || *number < 0 || *number > std::numeric_limits<std::int32_t>::max())
+            return "the minor of a GPU is no whole number from 0 to 2147483647";
+        minor = *number;
+    }
+    held_share share{std::to_string(minor)};
+    const boost::json::value* const at = object->if_contains("resources");
+    const boost::json::object* const resources = at ? at->if_object() : nullptr;
+    if (resources == nullptr)
+        return "GPU " + share.device + " has no resources (expected an object)";
+    const auto core = json_amount(*resources, names::core_resource);
+    const auto memory = json_amount(*resources, names::memory_resource);
+    const auto ratio = json_amount(*resources, names::ratio_resource);
+    if (core.value_or(0) < 0 || memory.value_or(0) < 0 || ratio.value_or(0) < 0)
+        return "an amount of GPU " + share.device + " is no quantity from 0 on";
+    share.cores = core.value_or(0);
+    if (memory)
+        share.memory = memory_amount{*memory};
+    else if (ratio)
+        share.memory = memory_part{*ratio, 100};
+    to.push_back(std::move(share));
+    return {};
+}
+
+} // namespace detail
+
+/// Reads the GPUs that Koordinator gave to a pod. Returns nullopt if the pod has none. If the
+/// annotation cannot be read, the pod's node must give no devices: which ones are free is unknown.
+/// O(annotation).
+[[nodiscard]] inline std::optional<pod_shares> read_koordinator_pod(const object_metadata& pod,
+                                                                    diagnostics& out) {
+    const annotation at(pod, "pod", koordinator_devices::allocated_key, out);
+    if (!at.is_present())
+        return std::nullopt;
+    pod_shares read;
+    read.pod = pod.key.name_space + "/" + pod.key.name;
+    const auto refuse = [&](const std::string& wrong) {
+        read.shares.clear();
+        read.unread = at.text_of(wrong);
+        at.warning(wrong);
+        return read;
+    };
+    boost::json::error_code error;
+    const boost::json::value root = boost::json::parse({at.text().data(), at.text().size()}, error);
+    if (error)
+        return refuse("no JSON: " + error.message() + " (expected an object)");
+    if (root.is_null())
+        return std::nullopt;
+    const boost::json::object* const types = root.if_object();
+    if (types == nullptr)
+        return refuse("no JSON object (expected lists of devices by type)");
+    const boost::json::value* const list = types->if_contains("gpu");
+    if (list == nullptr || list->is_null())
+        return std::nullopt;
+    if (!list->is_array())
+        return refuse("gpu is no list");
+    for (const boost::json::value& entry : list->get_array())
+        if (const std::string wrong = detail::read_koordinator_share(entry, read.shares);
+            !wrong.empty())
+            return refuse(wrong);
+    return read;
+}
+
+} // namespace codec
+} // namespace v0_1
+} // namespace muster

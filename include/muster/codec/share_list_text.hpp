@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <muster/codec/annotation_text.hpp>
+#include <muster/codec/share_objects.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace codec {
+namespace detail {
+
+/// Reads the form in which HAMi and Volcano list the devices of a pod: `;` between containers, `:`
+/// after each device, and `id,type,memory,cores` of a device. Shares of a partition count for the
+/// device: `id[group,position]`. Returns what is wrong; empty = nothing. Ids may have no commas.
+[[nodiscard]] inline std::string read_share_list(std::string_view text,
+                                                 std::vector<held_share>& to) {
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    const std::vector<std::string_view> containers = split_text(text, ';');
+    for (std::size_t container = 0; container < containers.size(); ++container)
+        for (std::string_view entry : split_text(containers[container], ':')) {
+            if (without_blanks(entry).empty())
+                continue;
+            // A partition's id has commas of its own.
+            std::string id;
+            const std::size_t bracket = entry.find('[');
+            const std::size_t comma = entry.find(',');
+            if (bracket != std::string_view::npos && bracket < comma) {
+                const std::size_t end = entry.find(']', bracket);
+                if (end == std::string_view::npos)
+                    return in_quotes(entry) + " has a partition without an end (expected ])";
+                id = entry.substr(0, bracket);
+                entry.remove_prefix(end + 1);
+            }
+            const std::vector<std::string_view> parts = split_text(entry, ',');
+            if (parts.size() < 4)
+                return in_quotes(entry) + " has " + std::to_string(parts.size()) +
+                       " parts (expected id,type,memory,cores)";
+            const auto memory = whole_number(parts[2], 0, most);
+            const auto cores = whole_number(parts[3], 0, most);
+            if (!memory || !cores)
+                return in_quotes(entry) +
+                       " has a memory or cores that are no whole numbers from 0 to 2147483647";
+            if (id.empty())
+                id = parts[0];
+            if (id.empty())
+                return in_quotes(entry) + " has no id (expected id,type,memory,cores)";
+            to.push_back({std::move(id), memory_amount{*memory}, *cores, container});
+        }
+    return {};
+}
+
+/// Writes the devices of one container: `id,type,memory,cores:` each.
+[[nodiscard]] inline std::string share_list_text(const std::vector<chosen_share>& shares,
+                                                 std::size_t container, std::string_view type) {
+    std::string text;
+    for (const chosen_share& share : shares)
+        if (share.container == container)
+            text += share.device + "," + std::string(type) + "," + std::to_string(share.memory) +
+                    "," + std::to_string(share.cores) + ":";
+    return text;
+}
+
+} // namespace detail
+} // namespace codec
+} // namespace v0_1
+} // namespace muster

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <muster/base/checked.hpp>
+#include <muster/codec/annotation_text.hpp>
+#include <muster/codec/request_reader.hpp>
+#include <muster/devices/share_request.hpp>
+#include <muster/devices/shared_device.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace codec {
+
+/// The shared devices of a node, by one system.
+struct node_shares {
+    std::string node;
+    std::vector<shared_device> devices;
+    /// Why no device of the node may be given to a pod; empty = they may.
+    std::string blocked;
+
+    /// Returns the device, or nullptr. O(devices).
+    [[nodiscard]] shared_device* find(std::string_view id) {
+        const auto found = std::find_if(devices.begin(), devices.end(),
+                                        [&](const shared_device& each) { return each.id == id; });
+        return found == devices.end() ? nullptr : &*found;
+    }
+};
+
+/// Adds a device that a register lists. If its id was listed before, it is not known which entry is
+/// right, so the device gets no shares.
+inline void add_registered(node_shares& to, shared_device device, const annotation& at) {
+    if (shared_device* const listed = to.find(device.id)) {
+        at.warning("device " + in_quotes(device.id) +
+                   " is listed twice, and gets no pods (expected each id once)");
+        listed->healthy = false;
+        return;
+    }
+    to.devices.push_back(std::move(device));
+}
+
+/// What a container of a standing pod holds of one device.
+struct held_share {
+    std::string device;
+    /// An amount, or a part of the device's memory.
+    share_memory memory = memory_amount{0};
+    std::int64_t cores = 0;
+    /// The container; init containers come first.
+    std::size_t container = 0;
+};
+
+/// What a standing pod holds of the devices of its node.
+struct pod_shares {
+    /// `namespace/name` of the pod.
+    std::string pod;
+    /// The node that the annotations name; empty = none.
+    std::string node;
+    std::string group;
+    std::vector<held_share> shares;
+    /// Why it is not known which devices the pod holds; empty = it is known.
+    std::string unread;
+};
+
+/// The requests of a container, and its position: init containers come first.
+struct container_share {
+    std::size_t container = 0;
+    share_request request;
+};
+
+/// What a pod requests of shared devices.
+struct pod_share_requests {
+    std::vector<container_share> requests;
+    /// How many containers the pod has, with its init containers.
+    std::size_t containers = 0;
+    /// What is requested and not modelled, or malformed: the pod waits.
+    std::vector<std::string> unsupported;
+
+    [[nodiscard]] bool empty() const noexcept { return requests.empty() && unsupported.empty(); }
+};
+
+/// `resources` of a container.
+struct container_resources {
+    std::string name;
+    resource_lists amounts;
+    bool is_init = false;
+};
+
+/// What is to be written into a pod to hand devices over.
+struct share_marks {
+    /// By key, in the order of the keys.
+    std::map<std::string, std::string> annotations;
+    std::map<std::string, std::string> labels;
+};
+
+/// A device that was chosen for a container.
+struct chosen_share {
+    std::size_t container = 0;
+    std::string device;
+    /// In the device's unit.
+    std::int64_t memory = 0;
+    std::int64_t cores = 0;
+};
+
+/// Reads the containers of a pod's `spec`, init containers first. Reports nothing: what is wrong
+/// with a container is for the reader of pods to say.
+[[nodiscard]] inline std::vector<container_resources> read_container_resources(const document& of) {
+    std::vector<container_resources> read;
+    diagnostics aside(0);
+    object_reader pod(of, aside);
+    const field spec_at = pod.optional("spec");
+    object_reader spec = spec_at.as_object();
+    for (const bool is_init : {true, false}) {
+        const field list_at =
+            is_init ? spec.optional("initContainers") : spec.optional("containers");
+        const array_reader list = list_at.as_array();
+        list.for_each_object([&](object_reader& each) {
+            std::vector<std::string> unsupported;
+            container_resources& to = read.emplace_back();
+            to.name = each.optional("name").as_string().value_or(std::string_view{});
+            to.amounts = read_resources(each.optional("resources"), unsupported);
+            to.is_init = is_init;
+            each.ignore_rest();
+        });
+    }
+    spec.ignore_rest();
+    pod.ignore_rest();
+    return read;
+}
+
+namespace detail {
+
+/// Returns the limit, or else the request, of a resource; nullopt if the container names neither.
+[[nodiscard]] inline std::optional<named_amount> find_amount(const container_resources& of,
+                                                             std::string_view resource) {
+    const std::string name(resource);
+    for (const named_amounts* list : {&of.amounts.limits, &of.amounts.requests})
+        if (const auto found = list->find(name); found != list->end())
+            return found->second;
+    return std::nullopt;
+}
+
+/// Returns the amount if it is a whole number of at most `most`, else nullopt.
+[[nodiscard]] inline std::optional<std::int64_t> whole_amount(const named_amount& amount,
+                                                              std::int64_t most) {
+    if (amount.milli < 0 || amount.milli % 1000 != 0 || amount.milli / 1000 > most)
+        return std::nullopt;
+    return static_cast<std::int64_t>(amount.milli / 1000);
+}
+
+/// Reads a resource of a container. Returns `absent` if the container does not name it. An amount
+/// that is no whole number up to `most` is added to `unsupported`, and counts as absent.
+[[nodiscard]] inline std::optional<std::int64_t>
+read_share_amount(const container_resources& of, std::string_view resource, std::int64_t most,
+                  std::vector<std::string>& unsupported) {
+    const auto amount = find_amount(of, resource);
+    if (!amount)
+        return std::nullopt;
+    const auto whole = whole_amount(*amount, most);
+    if (!whole)
+        unsupported.push_back(std::string(resource) + " of container " + in_quotes(of.name) +
+                              " (expected a whole number from 0 to " + std::to_string(most) + ")");
+    return whole;
+}
+
+} // namespace detail
+
+/// Adds what a pod holds to the devices of its node. Returns the ids that are not devices of the
+/// node. What the init containers hold, one after the other, counts only where it is more than
+/// what the containers hold together. `init_containers`: how many of the pod's containers are.
+inline std::vector<std::string> add_pod_shares(node_shares& to, const pod_shares& pod,
+                                               std::size_t init_containers = 0) {
+    std::vector<std::string> unknown;
+    if (!pod.unread.empty() && to.blocked.empty())
+        to.blocked = pod.unread;
+    struct holding {
+        std::map<std::size_t, share_amounts> init;
+        share_amounts running;
+    };
+    std::map<std::string, holding> holdings;
+    for (const held_share& share : pod.shares) {
+        const shared_device* const device = to.find(share.device);
+        if (device == nullptr) {
+            if (std::find(unknown.begin(), unknown.end(), share.device) == unknown.end())
+                unknown.push_back(share.device);
+            continue;
+        }
+        holding& held = holdings[share.device];
+        share_amounts& sum =
+            share.container < init_containers ? held.init[share.container] : held.running;
+        sum.slots = saturating_add(sum.slots, 1);
+        sum.memory = saturating_add(sum.memory, units_of(share.memory, device->memory));
+        sum.cores = saturating_add(sum.cores, share.cores);
+    }
+    for (const auto& [id, held] : holdings) {
+        share_amounts most = held.running;
+        for (const auto& [container, each] : held.init)
+            most = {std::max(most.slots, each.slots), std::max(most.memory, each.memory),
+                    std::max(most.cores, each.cores)};
+        shared_device& device = *to.find(id);
+        device.used.slots = saturating_add(device.used.slots, most.slots);
+        device.used.memory = saturating_add(device.used.memory, most.memory);
+        device.used.cores = saturating_add(device.used.cores, most.cores);
+        if (!pod.group.empty())
+            device.sharers.push_back({std::nullopt, pod.group});
+    }
+    return unknown;
+}
+
+/// Returns the devices of one pod's requests, for the writers of its marks. `devices` and `chosen`
+/// are those of allocate_shares(); `first` is the position of the pod's first request there.
+[[nodiscard]] inline std::vector<chosen_share>
+chosen_shares(const pod_share_requests& of, const std::vector<shared_device>& devices,
+              const std::vector<std::vector<std::size_t>>& chosen, std::size_t first) {
+    std::vector<chosen_share> shares;
+    for (std::size_t at = 0; at < of.requests.size(); ++at) {
+        const container_share& each = of.requests[at];
+        for (const std::size_t index : chosen[first + at])
+            shares.push_back({each.container, devices[index].id,
+                              units_of(each.request.memory, devices[index].memory),
+                              each.request.cores});
+    }
+    return shares;
+}
+
+} // namespace codec
+} // namespace v0_1
+} // namespace muster

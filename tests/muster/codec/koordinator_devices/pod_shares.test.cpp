@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <muster/codec/koordinator_devices/pod_shares.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <muster/codec/koordinator_devices/pod_marks.hpp>
+
+#include "muster/codec/share_texts.hpp"
+
+namespace koordinator_pod_shares_test {
+
+using namespace share_texts;
+using muster::share_amounts;
+
+namespace {
+
+constexpr std::int64_t gib = 1 << 30;
+
+const std::string list =
+    R"({"gpu":[{"minor":1,"resources":{"koordinator.sh/gpu-core":"60",)"
+    R"("koordinator.sh/gpu-memory":"8Gi","koordinator.sh/gpu-memory-ratio":50}},)"
+    R"({"minor":0,"id":"GPU-0","resources":{"koordinator.sh/gpu-memory-ratio":"25"}}],)"
+    R"("rdma":[{"minor":0,"resources":{"koordinator.sh/rdma":"1"}}]})";
+
+koordinator_device_object two_gpus() {
+    koordinator_device_object object;
+    for (const char* const minor : {"0", "1"}) {
+        object.shares.devices.push_back({minor, "", 16 * gib, 100});
+        object.uuids[minor] = std::string("GPU-") + minor;
+    }
+    return object;
+}
+
+} // namespace
+
+TEST_CASE("a pod of Koordinator holds GPUs by minor number, with memory as amount or percentage") {
+    diagnostics out;
+    const auto pod = read_koordinator_pod(annotated(koordinator_devices::allocated_key, list), out);
+    REQUIRE(pod.has_value());
+    auto node = two_gpus().shares;
+    CHECK(add_pod_shares(node, *pod).empty());
+    CHECK(node.devices[1].used == share_amounts{1, 8 * gib, 60});
+    CHECK(node.devices[0].used == share_amounts{1, 4 * gib, 0});
+    CHECK(out.findings().empty());
+}
+
+TEST_CASE("a pod without GPUs of Koordinator holds none") {
+    diagnostics out;
+    CHECK_FALSE(read_koordinator_pod({}, out).has_value());
+    for (const char* const value : {"null", "{}", R"({"gpu":null})", R"({"rdma":[]})"})
+        CHECK_FALSE(
+            read_koordinator_pod(annotated(koordinator_devices::allocated_key, value), out));
+    CHECK(out.findings().empty());
+}
+
+TEST_CASE("a pod whose GPUs of Koordinator cannot be read blocks its node") {
+    for (const char* const value :
+         {"", "[]", R"({"gpu":{}})", R"({"gpu":[1]})", R"({"gpu":[{"minor":-1}]})",
+          R"({"gpu":[{"minor":0.5,"resources":{}}]})", R"({"gpu":[{"minor":0}]})",
+          R"({"gpu":[{"resources":{"koordinator.sh/gpu-core":"x"}}]})",
+          R"({"gpu":[{"resources":{"koordinator.sh/gpu-memory":-5}}]})",
+          R"({"gpu":[{"resources":{"koordinator.sh/gpu-memory":[]}}]})"}) {
+        diagnostics out;
+        const auto pod =
+            read_koordinator_pod(annotated(koordinator_devices::allocated_key, value), out);
+        INFO(value);
+        REQUIRE(pod.has_value());
+        CHECK(pod->shares.empty());
+        CHECK(pod->unread.find("pod x: scheduling.koordinator.sh/device-allocated: ") == 0);
+        CHECK(out.warnings() == 1);
+    }
+}
+
+TEST_CASE("the marks of Koordinator name cores, memory and percentage of each GPU") {
+    muster::share_request request;
+    request.memory = muster::memory_part{33, 100};
+    request.cores = 20;
+    CHECK(koordinator_marks(request, {1}, two_gpus())
+              .annotations.at("scheduling.koordinator.sh/device-allocated") ==
+          R"({"gpu":[{"minor":1,"resources":{"koordinator.sh/gpu-core":"20",)"
+          R"("koordinator.sh/gpu-memory":"5669356830",)"
+          R"("koordinator.sh/gpu-memory-ratio":"33"},"id":"GPU-1"}]})");
+    request.memory = muster::memory_amount{8 * gib + gib / 2};
+    request.cores = 0;
+    CHECK(koordinator_marks(request, {0}, two_gpus())
+              .annotations.at("scheduling.koordinator.sh/device-allocated") ==
+          R"({"gpu":[{"minor":0,"resources":{"koordinator.sh/gpu-memory":"8704Mi",)"
+          R"("koordinator.sh/gpu-memory-ratio":"53"},"id":"GPU-0"}]})");
+}
+
+TEST_CASE("the marks of Koordinator read back as what was chosen") {
+    muster::share_request request;
+    request.count = 2;
+    request.memory = muster::memory_part{50, 100};
+    request.cores = 50;
+    const auto marks = koordinator_marks(request, {1, 0}, two_gpus());
+    object_metadata pod;
+    for (const auto& [key, value] : marks.annotations)
+        pod.annotations.set(key, value);
+    diagnostics out;
+    auto node = two_gpus().shares;
+    CHECK(add_pod_shares(node, *read_koordinator_pod(pod, out)).empty());
+    for (const auto& device : node.devices)
+        CHECK(device.used == share_amounts{1, 8 * gib, 50});
+}
+
+TEST_CASE("no text of Koordinator's allocation breaks its reader") {
+    muster::testing::random chance(muster::testing::random_seed());
+    std::size_t readable = 0;
+    for (std::uint64_t at = 0; at < muster::testing::case_count(4000); ++at) {
+        const std::string text = mutated(list, chance);
+        INFO(text);
+        diagnostics out;
+        const auto pod =
+            read_koordinator_pod(annotated(koordinator_devices::allocated_key, text), out);
+        if (!pod)
+            continue;
+        check_sound(*pod);
+        auto node = two_gpus().shares;
+        static_cast<void>(add_pod_shares(node, *pod));
+        check_sound(node);
+        readable += pod->unread.empty() ? 1U : 0U;
+    }
+    CHECK(readable > 0);
+}
+
+} // namespace koordinator_pod_shares_test
