@@ -116,6 +116,10 @@ template<class Object>
 [[nodiscard]] inline bool restrict_broken(device_class_object&, const std::string&) {
     return false;
 }
+[[nodiscard]] inline bool restrict_broken(koordinator_device_object& node, const std::string& why) {
+    node.shares.blocked = why;
+    return true;
+}
 
 } // namespace detail
 } // namespace codec

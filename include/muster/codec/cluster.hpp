@@ -194,7 +194,11 @@ template<std::size_t Width>
     spec.labels = object.metadata.labels;
     if (volumes)
         unknown |= !detail::add_volumes(spec, *volumes, kinds);
-    spec.where.unsupported = unknown || !object.unsupported.empty();
+    spec.where.unsupported =
+        unknown || std::ranges::any_of(object.unsupported, [&](const std::string& each) {
+            return !volumes || !volumes->has_shares ||
+                   std::ranges::find(object.share_marks, each) == object.share_marks.end();
+        });
     spec.where.tied_to_node =
         !object.node.empty() && (!object.volumes.empty() || !object.claims.empty());
     spec.created = object.metadata.created.value_or(std::numeric_limits<timestamp>::max());
@@ -214,6 +218,10 @@ template<std::size_t Width>
     for (const auto& [kind, amount] : object.allocatable)
         if (const auto column = kinds.find(kind))
             spec.allocatable[*column] = amount;
+    if (volumes.shares_gpus)
+        for (const auto& [kind, amount] : object.agent_amounts)
+            if (const auto column = kinds.find(kind))
+                spec.allocatable[*column] = amount;
     spec.labels = object.metadata.labels;
     spec.taints = object.taints;
     spec.unschedulable = object.unschedulable;

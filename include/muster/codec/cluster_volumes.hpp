@@ -17,6 +17,7 @@
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/membership.hpp>
 #include <muster/codec/objects.hpp>
+#include <muster/codec/share_planner.hpp>
 #include <muster/codec/storage_catalog.hpp>
 #include <muster/codec/volume_plan.hpp>
 #include <muster/codec/volume_planner.hpp>
@@ -59,6 +60,18 @@ inline void tell_from_devices(const volume_plan& made, const device_objects& dev
                      " claims for which devices must be allocated: on a live cluster " +
                      (count == 1 ? "it waits" : "they wait") + ", since allocation " +
                      std::string(not_written)});
+}
+
+/// Warns of pods that get shares of GPUs only in plans.
+inline void tell_from_shares(const volume_plan& made, diagnostics& out) {
+    if (const std::size_t count = made.from_shares; count > 0)
+        out.add({severity::warning,
+                 {"(input)", 0, 0},
+                 {},
+                 std::to_string(count) + (count == 1 ? " pod requests" : " pods request") +
+                     " GPUs that an agent of another scheduler gives: on a live cluster " +
+                     (count == 1 ? "it waits" : "they wait") + ", since the agent " +
+                     std::string(not_told)});
 }
 
 /// Some node has a resource that only the agent of another scheduler gives.
@@ -187,6 +200,9 @@ namespace detail {
                 asked.insert(request.first);
     detail::plan_devices(objects, pods, asked, device_writes::all, made);
     detail::tell_from_devices(made, objects.devices, out);
+    const std::vector<const node_object*> nodes = detail::by_key(objects.nodes);
+    share_planner(nodes, pods, objects.koordinator_devices, out).plan(made);
+    detail::tell_from_shares(made, out);
     return made;
 }
 

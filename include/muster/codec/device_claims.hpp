@@ -27,6 +27,7 @@ enum class device_writes : std::uint8_t {
     reservations,
 };
 
+inline constexpr std::string_view not_told = "is not told by this version yet";
 inline constexpr std::string_view not_written = "is not written yet by this version";
 
 /// The claim is reserved for the pod or, from Kubernetes 1.36 on, for its PodGroup.

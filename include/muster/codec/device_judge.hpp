@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <muster/codec/share_demand.hpp>
 #include <muster/devices/device_allocator.hpp>
 #include <muster/vocabulary/device_rule.hpp>
 
@@ -20,10 +21,10 @@ namespace muster {
 inline namespace v0_1 {
 namespace codec {
 
-/// Decides for a state which claims the devices of a node can satisfy together: the object of its
+/// Decides for a state which demands the devices of a node can satisfy together: the object of its
 /// device_rule. A demand is what a pod without an allocation claims, or the devices that a pod
-/// holds. Equal demands, and nodes with equal devices, have equal numbers for as long as the judge
-/// lives.
+/// holds, and shares of GPUs in the same way. Equal demands, and nodes with equal devices, have
+/// equal numbers for as long as the judge lives.
 ///
 /// It keeps its answers. An allocation that takes more than `max_steps` counts as impossible, so a
 /// node may count for too few pods.
@@ -50,15 +51,44 @@ public:
     [[nodiscard]] device_demand asking(const std::string& text, std::vector<device_claim> claims) {
         const auto [at, is_new] = asking_.try_emplace(text, device_demand{});
         if (is_new)
-            at->second = add({std::move(claims), {}});
+            at->second = add({std::move(claims), {}, {}});
         return at->second;
     }
     /// Returns the number of these devices of a node, by position in `node_view::devices`.
     [[nodiscard]] device_demand holding(const std::vector<std::size_t>& positions) {
         const auto [at, is_new] = holding_.try_emplace(positions, device_demand{});
         if (is_new)
-            at->second = add({{}, positions});
+            at->second = add({{}, positions, {}});
         return at->second;
+    }
+    /// Returns the number of a demand with one of shared GPUs added; `text` is equal for equal
+    /// ones.
+    [[nodiscard]] device_demand with_shares(device_demand claims, const std::string& text,
+                                            share_demand shares) {
+        const auto [at, is_new] = with_shares_.try_emplace({claims, text}, device_demand{});
+        if (is_new) {
+            demand_record made = claims == device_demand::none ? demand_record{} : record(claims);
+            made.shares = std::move(shares);
+            at->second = add(std::move(made));
+        }
+        return at->second;
+    }
+    /// The same for the devices of a node.
+    [[nodiscard]] device_stock with_shares(device_stock devices, const std::string& text,
+                                           share_stock shares) {
+        const auto [at, is_new] = stocks_with_shares_.try_emplace({devices, text}, device_stock{});
+        if (is_new) {
+            stocks_.push_back(std::make_unique<stock_record>(
+                devices == device_stock::none ? node_view{} : on(devices).of));
+            stocks_.back()->shares = std::move(shares);
+            at->second = device_stock{static_cast<std::uint32_t>(stocks_.size())};
+        }
+        return at->second;
+    }
+    /// The shared GPUs of a node, and what a pod demands of them. O(1).
+    [[nodiscard]] const share_stock& shares_of(device_stock of) const { return on(of).shares; }
+    [[nodiscard]] const share_demand& shares_of(device_demand of) const {
+        return record(of).shares;
     }
     /// Returns the number of a node's devices. `kind` is equal for nodes whose devices are equal
     /// for all demands, whatever is in use; `view()` gives the devices.
@@ -97,6 +127,7 @@ private:
     struct demand_record {
         std::vector<device_claim> claims;
         std::vector<std::size_t> positions;
+        share_demand shares;
     };
     struct stock_record {
         explicit stock_record(node_view from) : of(std::move(from)) {
@@ -115,6 +146,7 @@ private:
         node_view of;
         std::vector<device_pool> pools;
         device_usage usage;
+        share_stock shares;
     };
     struct answer {
         std::int64_t fitting = 0;
@@ -129,18 +161,42 @@ private:
         return demands_[static_cast<std::size_t>(of) - 1];
     }
 
+    [[nodiscard]] const stock_record& on(device_stock of) const {
+        return *stocks_[static_cast<std::size_t>(of) - 1];
+    }
+
     [[nodiscard]] bool can_serve(device_stock has, std::span<const device_demand> held,
                                  device_demand more, std::int64_t count) const {
-        const stock_record& on = *stocks_[static_cast<std::size_t>(has) - 1];
-        device_usage usage = on.usage;
+        return has_devices(on(has), held, more, count) && has_shares(on(has), held, more, count);
+    }
+
+    [[nodiscard]] bool has_shares(const stock_record& has, std::span<const device_demand> held,
+                                  device_demand more, std::int64_t count) const {
+        const share_demand& asked = record(more).shares;
+        if (!suits(has.shares, asked))
+            return false;
+        if (!has.shares.system || asked.asks.empty())
+            return true;
+        std::vector<const share_demand*> pods;
+        for (const device_demand one : held)
+            pods.push_back(&record(one).shares);
+        pods.insert(pods.end(), static_cast<std::size_t>(count), &asked);
+        return allocate_on(has.shares, pods, max_steps).outcome == share_outcome::allocated;
+    }
+
+    [[nodiscard]] bool has_devices(const stock_record& has, std::span<const device_demand> held,
+                                   device_demand more, std::int64_t count) const {
+        if (record(more).claims.empty() && record(more).positions.empty())
+            return true;
+        device_usage usage = has.usage;
         std::vector<device_claim> claims;
         bool is_free = true;
         const auto put = [&](device_demand one) {
             const demand_record& of = record(one);
             claims.insert(claims.end(), of.claims.begin(), of.claims.end());
             for (const std::size_t at : of.positions)
-                is_free = is_free && at < on.of.devices.size() &&
-                          usage.whole.insert(on.of.devices[at]).second;
+                is_free = is_free && at < has.of.devices.size() &&
+                          usage.whole.insert(has.of.devices[at]).second;
         };
         for (const device_demand one : held)
             put(one);
@@ -148,7 +204,7 @@ private:
             put(more);
         if (!is_free || claims.empty())
             return is_free;
-        return allocate_devices(on.pools, usage, classes_, claims, {}, max_steps).outcome ==
+        return allocate_devices(has.pools, usage, classes_, claims, {}, max_steps).outcome ==
                device_outcome::allocated;
     }
 
@@ -158,6 +214,8 @@ private:
     std::map<std::vector<std::size_t>, device_demand> holding_;
     std::vector<std::unique_ptr<stock_record>> stocks_;
     std::map<std::string, device_stock> stocks_by_kind_;
+    std::map<std::pair<device_demand, std::string>, device_demand> with_shares_;
+    std::map<std::pair<device_stock, std::string>, device_stock> stocks_with_shares_;
     /// What is known, by what a node has, what is held there, and what is asked beside it.
     mutable std::map<std::tuple<device_stock, std::vector<device_demand>, device_demand>, answer>
         answers_;

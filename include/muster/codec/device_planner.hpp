@@ -67,7 +67,9 @@ public:
         std::vector<device_counter::demand> demands;
         for (const pod_object* const pod : claiming)
             plan_claims(*pod, demands);
-        hold_users_of_agents();
+        // Elsewhere the shared GPUs of these agents are planned: share_planner.
+        if (writes_ != device_writes::all)
+            hold_users_of_agents();
         std::set<std::string> resources;
         for (const std::string& each : asked)
             if (catalog_->class_of(each))

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <muster/codec/field_reader.hpp>
@@ -106,9 +107,12 @@ inline constexpr std::array agent_nodes{
 /// Takes from a node the amounts that only agents of other schedulers give to pods.
 inline void set_apart_agent_amounts(node_object& of) {
     for (const agent_node& each : agent_nodes)
-        if (of.metadata.annotations.find(each.annotation) &&
-            of.allocatable.erase(std::string(each.resource)) > 0)
+        if (const auto listed = of.allocatable.find(std::string(each.resource));
+            listed != of.allocatable.end() && of.metadata.annotations.find(each.annotation)) {
+            of.agent_amounts.emplace(*listed);
+            of.allocatable.erase(listed);
             of.of_agents.emplace(each.resource, each.scheduler);
+        }
 }
 
 namespace detail {
@@ -129,19 +133,29 @@ namespace detail {
     return path + " (only " + std::string(share.scheduler) + " serves it)";
 }
 
-/// Adds the device shares that annotations request. The value `none` requests nothing.
-inline void note_share_annotations(const object_metadata& metadata,
-                                   std::vector<std::string>& unsupported) {
+/// Notes that the pod requests a share.
+inline void note_share(std::string text, pod_object& pod) {
+    pod.share_marks.push_back(text);
+    pod.unsupported.push_back(std::move(text));
+}
+
+/// Notes the device shares that annotations request. The value `none` requests nothing.
+inline void note_share_annotations(const object_metadata& metadata, pod_object& pod) {
     for (const device_share& each : share_annotations)
         if (const std::string* const value = metadata.annotations.find(each.key);
             value && *value != "none")
-            unsupported.push_back(
-                share_text("metadata.annotations[" + std::string(each.key) + "]", each));
+            note_share(share_text("metadata.annotations[" + std::string(each.key) + "]", each),
+                       pod);
 }
 
-/// Adds the device shares among the requests of a container with these `resources`.
+/// True if shared GPUs can serve a request for the resource.
+[[nodiscard]] constexpr bool is_gpu_resource(std::string_view name) noexcept {
+    return name == "nvidia.com/gpu" || is_share_resource(name);
+}
+
+/// Notes the device shares among the requests of a container with these `resources`.
 inline void note_share_resources(const named_amounts& amounts, const field& resources,
-                                 std::vector<std::string>& unsupported) {
+                                 pod_object& pod) {
     for (const auto& [name, amount] : amounts) {
         const device_share* const share = find_share_resource(name);
         if (amount.milli == 0 || share == nullptr)
@@ -152,8 +166,9 @@ inline void note_share_resources(const named_amounts& amounts, const field& reso
         object_reader limits = limits_at.as_object();
         object_reader requests = requests_at.as_object();
         const field limit = limits.optional(name);
-        unsupported.push_back(
-            share_text(limit.is_present() ? limit.path() : requests.optional(name).path(), *share));
+        note_share(
+            share_text(limit.is_present() ? limit.path() : requests.optional(name).path(), *share),
+            pod);
     }
 }
 

@@ -21,6 +21,7 @@
 #include <muster/codec/each_object.hpp>
 #include <muster/codec/field_reader.hpp>
 #include <muster/codec/job_standing.hpp>
+#include <muster/codec/koordinator_devices/device_reader.hpp>
 #include <muster/codec/kueue_queues.hpp>
 #include <muster/codec/kueue_reader.hpp>
 #include <muster/codec/node_reader.hpp>
@@ -210,6 +211,10 @@ private:
 
     /// Reads a device object. Returns false for other kinds.
     bool takes_devices(object_reader& object, std::string_view version, std::string_view kind) {
+        if (version == "scheduling.koordinator.sh/v1alpha1" && kind == "Device") {
+            keep(made_.koordinator_devices, kind, read_koordinator_device(object, context_));
+            return true;
+        }
         if (version != "resource.k8s.io/v1" && version != "resource.k8s.io/v1beta2" &&
             version != "resource.k8s.io/v1beta1")
             return false;

@@ -13,6 +13,7 @@
 #include <muster/base/checked.hpp>
 #include <muster/codec/device_objects.hpp>
 #include <muster/codec/document.hpp>
+#include <muster/codec/node_shares.hpp>
 #include <muster/codec/object_metadata.hpp>
 #include <muster/codec/storage_objects.hpp>
 #include <muster/resource/quantity.hpp>
@@ -37,13 +38,27 @@ struct named_amount {
 /// Amounts by the name of their kind.
 using named_amounts = std::map<std::string, named_amount>;
 
+/// `resources` of a container or a pod.
+struct resource_lists {
+    named_amounts requests;
+    named_amounts limits;
+};
+
+/// The `resources` of a container, and its name.
+struct container_resources {
+    std::string name;
+    resource_lists amounts;
+    bool is_init = false;
+};
+
 struct node_object {
     object_metadata metadata;
     /// Rounded down to what the core counts in: thousandths of cpu, units of all else.
     std::map<std::string, std::int64_t> allocatable;
     /// Resources that only the node agent of another scheduler gives to pods, with its name. They
-    /// are not in `allocatable`.
+    /// are not in `allocatable`, but in `agent_amounts`.
     std::map<std::string, std::string> of_agents;
+    std::map<std::string, std::int64_t> agent_amounts;
     std::vector<taint> taints;
     bool unschedulable = false;
 };
@@ -63,6 +78,10 @@ struct pod_object {
     constraints where;
     /// What of it is not modelled, in the fields' own words; the pod waits for as long as any is.
     std::vector<std::string> unsupported;
+    /// Those of `unsupported` that request shares of devices.
+    std::vector<std::string> share_marks;
+    /// Init containers first. Empty if the pod requests neither GPUs nor shares of devices.
+    std::vector<container_resources> share_containers;
     /// Those of `unsupported` by which it names a gang of another API than T9k's and ACK's.
     std::vector<std::string> gang_marks;
     /// Volumes that restrict the nodes of the pod.
@@ -312,6 +331,8 @@ struct manifests {
     std::vector<disruption_budget_object> budgets;
     storage_objects storage;
     device_objects devices;
+    /// Koordinator's Device objects.
+    std::vector<koordinator_device_object> koordinator_devices;
     /// Read only if the reading rules have default spread constraints.
     std::vector<spread_owner_object> spread_owners;
     /// True if the input declares that it holds all objects of the kinds of `spread_owners`.

@@ -165,7 +165,8 @@ inline void begin_at_pod(pod_object& pod, const field& spec) {
         return;
     std::string before = spec.path();
     before.resize(before.size() - std::string_view("spec").size());
-    for (std::vector<std::string>* const paths : {&pod.unsupported, &pod.gang_marks})
+    for (std::vector<std::string>* const paths :
+         {&pod.unsupported, &pod.gang_marks, &pod.share_marks})
         for (std::string& each : *paths)
             if (each.starts_with(before))
                 each.erase(0, before.size());
@@ -239,7 +240,7 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
     pod_object read;
     read.metadata = read_metadata(object, true, context);
     detail::read_foreign_gangs(read.metadata, read);
-    detail::note_share_annotations(read.metadata, read.unsupported);
+    detail::note_share_annotations(read.metadata, read);
 
     const field status_at = object.optional("status");
     object_reader status = status_at.as_object();
@@ -268,11 +269,15 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
     object_reader spec = spec_at.as_object();
     const bool host_network = spec.optional("hostNetwork").as_boolean().value_or(false);
     pod_request request;
+    bool is_init = true;
     const auto with_set_aside = [&](object_reader& container) {
         const field resources = container.optional("resources");
-        named_amounts amounts = read_container_requests(resources, read.unsupported);
-        detail::note_share_resources(amounts, resources, read.unsupported);
+        resource_lists lists = read_resources(resources, read.unsupported);
+        named_amounts amounts = with_defaults(lists);
+        detail::note_share_resources(amounts, resources, read);
         const auto name = container.optional("name").as_string();
+        read.share_containers.push_back(
+            {std::string(name.value_or("")), std::move(lists), is_init});
         if (const auto known = set_aside.find(name.value_or("")); known != set_aside.end())
             raise(amounts, known->second);
         detail::read_ports(container.optional("ports"), host_network, read.where);
@@ -290,6 +295,7 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
         request.add_init_container(amounts, sidecar);
         detail::finish_container(each);
     });
+    is_init = false;
     const field containers_at = spec.required("containers");
     const array_reader containers = containers_at.as_array();
     if (containers.is_present() && containers.size() == 0)
@@ -303,6 +309,10 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
     const field overhead_at = spec.optional("overhead");
     read.has_overhead = overhead_at.is_present();
     read.requests = request.total(pod_level, read_amounts(overhead_at));
+    if (read.share_marks.empty() && std::ranges::none_of(read.requests, [](const auto& each) {
+            return detail::is_gpu_resource(each.first);
+        }))
+        read.share_containers.clear();
     // Every pod takes one of `pods`, whatever it writes.
     if (const auto own = read.requests.find("pods"); own != read.requests.end())
         read.requests.erase(own);

@@ -43,12 +43,6 @@ inline void raise(named_amounts& to, const named_amounts& other) {
     return read;
 }
 
-/// `resources` of a container or a pod.
-struct resource_lists {
-    named_amounts requests;
-    named_amounts limits;
-};
-
 /// A limit below its request is an error. An unknown field makes the pod wait (`unsupported`).
 [[nodiscard]] inline resource_lists read_resources(const field& at,
                                                    std::vector<std::string>& unsupported) {
@@ -68,13 +62,18 @@ struct resource_lists {
     return read;
 }
 
+/// Returns the requests, with the limit of a kind for which there is no request.
+[[nodiscard]] inline named_amounts with_defaults(const resource_lists& of) {
+    named_amounts made = of.requests;
+    for (const auto& [kind, limit] : of.limits)
+        made.try_emplace(kind, limit);
+    return made;
+}
+
 /// What a container requests: where it names no request of a kind, the limit.
 [[nodiscard]] inline named_amounts read_container_requests(const field& at,
                                                            std::vector<std::string>& unsupported) {
-    resource_lists read = read_resources(at, unsupported);
-    for (const auto& [kind, limit] : read.limits)
-        read.requests.try_emplace(kind, limit);
-    return std::move(read.requests);
+    return with_defaults(read_resources(at, unsupported));
 }
 
 /// `resources` of a pod, which may name only what containers can share.

@@ -13,6 +13,7 @@
 
 #include <muster/base/checked.hpp>
 #include <muster/codec/annotation_text.hpp>
+#include <muster/codec/node_shares.hpp>
 #include <muster/codec/request_reader.hpp>
 #include <muster/devices/share_request.hpp>
 #include <muster/devices/shared_device.hpp>
@@ -20,21 +21,6 @@
 namespace muster {
 inline namespace v0_1 {
 namespace codec {
-
-/// The shared devices of a node, by one system.
-struct node_shares {
-    std::string node;
-    std::vector<shared_device> devices;
-    /// Why no device of the node may be given to a pod; empty = they may.
-    std::string blocked;
-
-    /// Returns the device, or nullptr. O(devices).
-    [[nodiscard]] shared_device* find(std::string_view id) {
-        const auto found = std::find_if(devices.begin(), devices.end(),
-                                        [&](const shared_device& each) { return each.id == id; });
-        return found == devices.end() ? nullptr : &*found;
-    }
-};
 
 /// Adds a device that a register lists. If its id was listed before, it is not known which entry is
 /// right, so the device gets no shares.
@@ -85,13 +71,6 @@ struct pod_share_requests {
     std::vector<std::string> unsupported;
 
     [[nodiscard]] bool empty() const noexcept { return requests.empty() && unsupported.empty(); }
-};
-
-/// `resources` of a container.
-struct container_resources {
-    std::string name;
-    resource_lists amounts;
-    bool is_init = false;
 };
 
 /// What is to be written into a pod to hand devices over.

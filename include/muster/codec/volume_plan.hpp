@@ -75,6 +75,8 @@ struct volume_effects {
     std::map<std::string, std::vector<std::string>> unbound;
     /// What the pod demands of `volume_plan::judge`.
     device_demand devices = device_demand::none;
+    /// The shares of GPUs that the pod requests are part of `devices`.
+    bool has_shares = false;
 
     /// Returns the verb between a description and its place: "is" if the volume exists.
     [[nodiscard]] std::string verb_at(std::size_t position) const {
@@ -133,6 +135,10 @@ struct volume_plan {
     /// no pod demands any.
     std::map<std::string, device_stock> stocks;
     std::shared_ptr<device_judge> judge;
+    /// Some node has GPUs that pods share; then `node_object::agent_amounts` count.
+    bool shares_gpus = false;
+    /// Waiting pods that request GPUs for which their system's agent must be told.
+    std::size_t from_shares = 0;
     /// Labels that Muster adds to nodes in its own view, by the node's name.
     std::map<std::string, std::vector<std::string>> node_labels;
     /// Some term goes by `node_mark`, `cluster_mark` or `supply_mark`.

@@ -31,15 +31,6 @@ inline constexpr std::string_view partition_policy_label =
 
 } // namespace koordinator_devices
 
-/// scheduling.koordinator.sh/v1alpha1 Device: the GPUs of the node with the object's name.
-struct koordinator_device_object {
-    object_metadata metadata;
-    /// The id of a device is its minor number; memory is in bytes.
-    node_shares shares;
-    /// The devices' UUIDs by minor number.
-    std::map<std::string, std::string> uuids;
-};
-
 namespace detail {
 
 /// Reads one GPU. Returns nullopt if it is no GPU or an error was reported.

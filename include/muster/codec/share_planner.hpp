@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <muster/codec/device_judge.hpp>
+#include <muster/codec/device_shares.hpp>
+#include <muster/codec/hami/node_register.hpp>
+#include <muster/codec/hami/pod_requests.hpp>
+#include <muster/codec/hami/pod_shares.hpp>
+#include <muster/codec/kai_fractions/node_devices.hpp>
+#include <muster/codec/kai_fractions/pod_shares.hpp>
+#include <muster/codec/koordinator_devices/pod_requests.hpp>
+#include <muster/codec/koordinator_devices/pod_shares.hpp>
+#include <muster/codec/objects.hpp>
+#include <muster/codec/share_demand.hpp>
+#include <muster/codec/share_objects.hpp>
+#include <muster/codec/share_text.hpp>
+#include <muster/codec/volcano_vgpu/node_register.hpp>
+#include <muster/codec/volcano_vgpu/pod_requests.hpp>
+#include <muster/codec/volcano_vgpu/pod_shares.hpp>
+#include <muster/codec/volume_plan.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace codec {
+
+/// Adds to a volume_plan what pods demand of shared GPUs, and what nodes have of them, in the
+/// notations of HAMi, Volcano, Koordinator and KAI. A pod whose requests are all served by a system
+/// of the cluster no longer waits for them (`volume_effects::has_shares`). Warns of registers and
+/// annotations that cannot be read.
+///
+/// KAI shares plain GPUs, so nodes have its devices only if some pod asks for a fraction or holds
+/// one.
+class share_planner {
+public:
+    /// The arguments must outlive the planner.
+    share_planner(std::span<const node_object* const> nodes,
+                  std::span<const pod_object* const> pods,
+                  std::span<const koordinator_device_object> devices, diagnostics& out)
+        : nodes_(nodes), pods_(pods), out_(&out) {
+        for (const koordinator_device_object& each : devices)
+            koordinator_.emplace(each.metadata.key.name, &each.shares);
+    }
+
+    /// O(pods + nodes × devices).
+    void plan(volume_plan& into) && {
+        has_fractions_ = std::ranges::any_of(
+            pods_, [](const pod_object* each) { return shares_by_kai(each->metadata); });
+        for (const pod_object* const pod : pods_)
+            if (!pod->node.empty() && is_there(*pod))
+                on_node_[pod->node].push_back(pod);
+        for (const node_object* const node : nodes_)
+            if (std::optional<node_devices> found = devices_of(*node)) {
+                systems_.insert(*found->stock.system);
+                known_.emplace(node->metadata.key.name, std::move(*found));
+            }
+        if (systems_.empty())
+            return;
+        into.shares_gpus = true;
+        if (!into.judge)
+            into.judge = std::make_shared<device_judge>(device_classes{});
+        for (const pod_object* const pod : pods_)
+            if (pod->node.empty() && is_there(*pod))
+                plan_waiting(*pod, into);
+        // What pods hold counts first, so that nodes are numbered with it taken out.
+        for (auto& [name, of] : known_)
+            for (const pod_object* const pod : on_node_[name])
+                plan_standing(*pod, of, into);
+        for (const node_object* const node : nodes_) {
+            const std::string& name = node->metadata.key.name;
+            const auto found = known_.find(name);
+            share_stock stock =
+                found == known_.end() ? share_stock{} : std::move(found->second.stock);
+            const std::string text = share_text(stock, names_ids_);
+            device_stock& number = into.stocks[name];
+            number = into.judge->with_shares(number, text, std::move(stock));
+        }
+    }
+
+private:
+    struct node_devices {
+        share_stock stock;
+        /// Of KAI's nodes, what each standing pod holds, by position.
+        std::map<const pod_object*, std::vector<held_device_share>> held;
+    };
+
+    static bool is_there(const pod_object& pod) {
+        return pod.phase != pod_phase::succeeded && pod.phase != pod_phase::failed;
+    }
+    static bool shares_by_kai(const object_metadata& pod) {
+        return pod.annotations.find(kai_fractions::fraction_key) ||
+               pod.annotations.find(kai_fractions::memory_key) ||
+               pod.labels.find(kai_fractions::group_label);
+    }
+
+    // ---- nodes ---------------------------------------------------------------------------------
+
+    [[nodiscard]] std::optional<node_devices> devices_of(const node_object& node) {
+        const auto made = [](share_system system, node_shares&& shares) {
+            if (!shares.blocked.empty())
+                for (shared_device& each : shares.devices)
+                    each.healthy = false;
+            return node_devices{{system, std::move(shares.devices)}, {}};
+        };
+        if (auto hami = read_hami_node(node.metadata, *out_))
+            return made(share_system::hami, std::move(*hami));
+        if (auto volcano = read_volcano_vgpu_node(node.metadata, node.allocatable, *out_))
+            return made(share_system::volcano, std::move(*volcano));
+        if (const auto found = koordinator_.find(node.metadata.key.name);
+            found != koordinator_.end())
+            return made(share_system::koordinator, node_shares(*found->second));
+        const auto whole = node.allocatable.find(std::string(kai_fractions::gpu_resource));
+        if (has_fractions_ && whole != node.allocatable.end() && whole->second > 0)
+            return kai_node(node, whole->second);
+        return std::nullopt;
+    }
+
+    /// Which devices KAI's nodes have depends on the pods there: a group of sharers is a device.
+    [[nodiscard]] node_devices kai_node(const node_object& node, std::int64_t gpus) {
+        std::vector<kai_pod> standing;
+        const auto& pods = on_node_[node.metadata.key.name];
+        for (const pod_object* const pod : pods)
+            standing.push_back(read_kai_pod(pod->metadata, pod->share_containers, *out_));
+        node_shares made = kai_devices(node.metadata, gpus, standing, *out_);
+        node_devices of;
+        std::size_t next_whole = 0;
+        for (std::size_t at = 0; at < standing.size(); ++at) {
+            const kai_pod& pod = standing[at];
+            std::vector<held_device_share>& held = of.held[pods[at]];
+            for (std::size_t device = 0; device < made.devices.size() && pod.share; ++device)
+                if (std::ranges::find(pod.groups, made.devices[device].id) != pod.groups.end())
+                    held.push_back(
+                        {device, {1, units_of(*pod.share, made.devices[device].memory), 0}, {}});
+            for (std::int64_t each = 0; each < pod.whole; ++each) {
+                const std::size_t device = whole_device(made, next_whole++);
+                if (device < made.devices.size())
+                    held.push_back({device, {1, made.devices[device].memory, 0}, {}});
+            }
+        }
+        // What pods hold is theirs, and comes back when they go. A GPU that is kept for sharers
+        // who have left stays closed.
+        for (shared_device& each : made.devices) {
+            each.healthy = made.blocked.empty() && (each.healthy || each.id.starts_with(whole_id));
+            each.used = {};
+        }
+        of.stock = {share_system::kai, std::move(made.devices)};
+        return of;
+    }
+    static std::size_t whole_device(const node_shares& of, std::size_t number) {
+        std::size_t at = 0;
+        while (at < of.devices.size() && (!of.devices[at].id.starts_with(whole_id) || number-- > 0))
+            ++at;
+        return at;
+    }
+
+    // ---- pods ----------------------------------------------------------------------------------
+
+    void plan_standing(const pod_object& pod, node_devices& of, volume_plan& into) {
+        share_demand demand;
+        const share_system system = *of.stock.system;
+        if (system == share_system::kai) {
+            demand.held = of.held[&pod];
+        } else if (const auto shares = read_held(system, pod)) {
+            if (!shares->unread.empty())
+                close(of.stock);
+            demand.held = held_of(of.stock, *shares);
+        } else if (!requests_of(system, pod).empty()) {
+            // It runs on devices that nobody wrote down.
+            close(of.stock);
+        }
+        if (!demand.held.empty())
+            add_demand(pod, std::move(demand), into);
+    }
+    static void close(share_stock& of) {
+        for (shared_device& each : of.devices)
+            each.healthy = false;
+    }
+
+    [[nodiscard]] std::optional<pod_shares> read_held(share_system system, const pod_object& pod) {
+        switch (system) {
+        case share_system::hami:
+            return read_hami_pod(pod.metadata, *out_);
+        case share_system::volcano:
+            return read_volcano_vgpu_pod(pod.metadata, *out_);
+        case share_system::koordinator:
+            return read_koordinator_pod(pod.metadata, *out_);
+        case share_system::kai:
+            break;
+        }
+        return std::nullopt;
+    }
+
+    [[nodiscard]] static std::vector<held_device_share> held_of(const share_stock& on,
+                                                                const pod_shares& pod) {
+        node_shares alone;
+        alone.devices = on.devices;
+        for (shared_device& each : alone.devices) {
+            each.used = {};
+            each.sharers.clear();
+        }
+        static_cast<void>(add_pod_shares(alone, pod));
+        std::vector<held_device_share> held;
+        for (std::size_t at = 0; at < alone.devices.size(); ++at)
+            if (const share_amounts& used = alone.devices[at].used; used != share_amounts{})
+                held.push_back({at, used, pod.group});
+        return held;
+    }
+
+    [[nodiscard]] pod_share_requests requests_of(share_system system, const pod_object& pod) {
+        if (pod.share_containers.empty())
+            return {};
+        switch (system) {
+        case share_system::hami:
+            return read_hami_requests(pod.metadata, pod.share_containers, {}, *out_);
+        case share_system::volcano:
+            return read_volcano_vgpu_requests(pod.metadata, pod.share_containers, {});
+        case share_system::koordinator:
+            return read_koordinator_requests(pod.metadata, pod.share_containers,
+                                             kai_fractions::gpu_resource, *out_);
+        case share_system::kai:
+            break;
+        }
+        return read_kai_requests(pod.metadata, pod.share_containers, kai_order::pack, *out_);
+    }
+
+    /// Returns the system whose notation the pod uses, beside plain GPUs; nullopt if it uses none,
+    /// or several.
+    [[nodiscard]] static std::optional<share_system> notation_of(const pod_object& pod) {
+        std::set<share_system> used;
+        for (const container_resources& container : pod.share_containers)
+            for (const named_amounts* const list :
+                 {&container.amounts.requests, &container.amounts.limits})
+                for (const auto& each : *list)
+                    if (const auto* const share = detail::find_share_resource(each.first))
+                        if (const auto system = system_named(share->scheduler))
+                            used.insert(*system);
+        if (shares_by_kai(pod.metadata))
+            used.insert(share_system::kai);
+        return used.size() == 1 ? std::optional(*used.begin()) : std::nullopt;
+    }
+    static std::optional<share_system> system_named(std::string_view name) {
+        return name == "HAMi"          ? std::optional(share_system::hami)
+               : name == "Volcano"     ? std::optional(share_system::volcano)
+               : name == "Koordinator" ? std::optional(share_system::koordinator)
+                                       : std::nullopt;
+    }
+
+    void plan_waiting(const pod_object& pod, volume_plan& into) {
+        if (pod.share_containers.empty() && pod.share_marks.empty())
+            return;
+        share_demand demand;
+        demand.only = notation_of(pod);
+        // A notation that no node serves, or one that is not modelled: the pod waits for it.
+        if (!pod.share_marks.empty() && (!demand.only || !systems_.contains(*demand.only)))
+            return;
+        for (const share_system system : systems_) {
+            if (demand.only && demand.only != system)
+                continue;
+            const pod_share_requests asked = requests_of(system, pod);
+            if (!asked.unsupported.empty()) {
+                volume_effects& to = into.pods[pod.metadata.key];
+                for (const std::string& each : asked.unsupported)
+                    to.waits.push_back("a share of a GPU is requested in a way that is not "
+                                       "modelled: " +
+                                       each);
+                to.has_shares = true;
+                return;
+            }
+            for (const container_share& each : asked.requests) {
+                names_ids_ =
+                    names_ids_ || each.request.filter.ids || !each.request.filter.ids_not.empty();
+                demand.asks[system].push_back(each.request);
+            }
+        }
+        if (demand.empty())
+            return;
+        volume_effects& to = into.pods[pod.metadata.key];
+        to.has_shares = true;
+        for (const auto& each : pod.requests)
+            if (detail::is_share_resource(each.first))
+                supply(each.first, into);
+        ++into.from_shares;
+        add_demand(pod, std::move(demand), into);
+    }
+
+    /// Counts a resource that no node lists: what the devices of each node have of it together.
+    void supply(const std::string& resource, volume_plan& into) const {
+        const auto lists = [&](const node_object* each) {
+            return each->allocatable.contains(resource);
+        };
+        if (into.kinds.contains(resource) || std::ranges::any_of(nodes_, lists))
+            return;
+        volume_supply made;
+        for (const auto& [name, of] : known_) {
+            std::int64_t& sum = made.on[name];
+            for (const shared_device& each : of.stock.devices)
+                sum = saturating_add(sum, amount_of(resource, each));
+        }
+        into.kinds.emplace(resource, std::move(made));
+    }
+    [[nodiscard]] static std::int64_t amount_of(std::string_view resource,
+                                                const shared_device& of) noexcept {
+        if (resource == hami::memory_resource || resource == volcano_vgpu::memory_resource ||
+            resource == koordinator_devices::memory_resource)
+            return of.memory;
+        constexpr std::int64_t most_sharers = 1000;
+        return resource == koordinator_devices::shared_resource ? most_sharers : 100;
+    }
+
+    static void add_demand(const pod_object& pod, share_demand demand, volume_plan& into) {
+        volume_effects& to = into.pods[pod.metadata.key];
+        const std::string text = share_text(demand);
+        to.devices = into.judge->with_shares(to.devices, text, std::move(demand));
+    }
+
+    static constexpr std::string_view whole_id = "whole/";
+
+    std::span<const node_object* const> nodes_;
+    std::span<const pod_object* const> pods_;
+    diagnostics* out_;
+    std::map<std::string_view, const node_shares*> koordinator_;
+    std::map<std::string, std::vector<const pod_object*>> on_node_;
+    std::map<std::string, node_devices> known_;
+    std::set<share_system> systems_;
+    bool has_fractions_ = false;
+    /// Some pod asks for devices by id.
+    bool names_ids_ = false;
+};
+
+} // namespace codec
+} // namespace v0_1
+} // namespace muster

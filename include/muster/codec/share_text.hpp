@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <muster/codec/share_demand.hpp>
+#include <muster/devices/share_request.hpp>
+#include <muster/devices/shared_device.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace codec {
+namespace detail {
+
+inline void append_words(const std::vector<std::string>& words, std::string& to) {
+    to += '[';
+    for (const std::string& each : words)
+        to += std::to_string(each.size()) + ':' + each;
+    to += ']';
+}
+inline void append_words(const std::optional<std::vector<std::string>>& words, std::string& to) {
+    if (words)
+        append_words(*words, to);
+    to += ';';
+}
+
+} // namespace detail
+
+/// Returns a text that is equal for equal requests. O(text).
+[[nodiscard]] inline std::string share_text(const share_request& of) {
+    std::string text = std::to_string(of.count) + " of ";
+    if (const auto* const amount = std::get_if<memory_amount>(&of.memory))
+        text += std::to_string(amount->units);
+    else if (const auto* const part = std::get_if<memory_part>(&of.memory))
+        text += std::to_string(part->parts) + "/" + std::to_string(part->of);
+    text += " " + std::to_string(of.cores) + " " + std::to_string(static_cast<int>(of.within)) +
+            (of.prefers_near ? " near" : "") + (of.needs_idle ? " idle" : "") +
+            (of.apart_from_group ? " apart" : "");
+    for (const device_key key : of.order)
+        text += " " + std::to_string(static_cast<int>(key));
+    detail::append_words({of.group, of.filter.kind}, text);
+    detail::append_words(of.filter.models, text);
+    detail::append_words(of.filter.models_not, text);
+    detail::append_words(of.filter.ids, text);
+    detail::append_words(of.filter.ids_not, text);
+    detail::append_words(of.filter.modes, text);
+    return text;
+}
+
+/// Returns a text that is equal for equal demands. O(text).
+[[nodiscard]] inline std::string share_text(const share_demand& of) {
+    std::string text = of.only ? "only " + std::to_string(static_cast<int>(*of.only)) : "";
+    for (const auto& [system, requests] : of.asks) {
+        text += "\non " + std::to_string(static_cast<int>(system));
+        for (const share_request& each : requests)
+            text += "\n" + share_text(each);
+    }
+    for (const held_device_share& each : of.held) {
+        text += "\nholds " + std::to_string(each.at) + " " + std::to_string(each.amounts.slots) +
+                " " + std::to_string(each.amounts.memory) + " " +
+                std::to_string(each.amounts.cores);
+        detail::append_words({each.group}, text);
+    }
+    return text;
+}
+
+/// Returns a text that is equal for nodes with equal devices; ids count only with `with_ids`.
+/// O(text).
+[[nodiscard]] inline std::string share_text(const share_stock& of, bool with_ids) {
+    std::string text = of.system ? std::to_string(static_cast<int>(*of.system)) : "none";
+    const auto append = [&](const std::optional<std::int64_t>& amount) {
+        text += amount ? " " + std::to_string(*amount) : " -";
+    };
+    for (const shared_device& each : of.devices) {
+        text += "\n" + std::to_string(each.memory);
+        append(each.cores);
+        append(each.slots);
+        append(each.numa);
+        text += (each.healthy ? "" : " closed") + std::string(each.is_partitioned ? " mig" : "");
+        text += " " + std::to_string(each.used.slots) + " " + std::to_string(each.used.memory) +
+                " " + std::to_string(each.used.cores);
+        detail::append_words({each.model, each.pcie, each.mode, with_ids ? each.id : ""}, text);
+    }
+    return text;
+}
+
+} // namespace codec
+} // namespace v0_1
+} // namespace muster

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <muster/codec/cluster.hpp>
+#include <muster/codec/manifests.hpp>
+#include <muster/codec/read_documents.hpp>
+#include <muster/codec/share_planner.hpp>
+#include <muster/cycle/cycle.hpp>
+#include <muster/testing/random.hpp>
+
+namespace codec_share_planner_test {
+
+using namespace muster::codec;
+
+namespace {
+
+/// Returns "pod=node " of the pods with nodes, in the order of pods.
+std::string placed(const std::string& text, std::string* waits = nullptr) {
+    static std::vector<std::vector<document>> kept;
+    diagnostics out;
+    kept.push_back(read_documents("f", text, out));
+    const manifests objects = read_manifests(kept.back(), {}, out);
+    for (const diagnostic& each : out.findings())
+        if (each.level == severity::error)
+            FAIL_CHECK(to_text(each));
+    auto cluster = make_cluster<muster::max_kinds>(objects, {}, out);
+    static_cast<void>(muster::cycle(cluster.state, cluster.now));
+    std::string made;
+    for (const auto& [key, pod] : cluster.state.pod_keys()) {
+        if (cluster.state[pod].node)
+            made += key.name + "=" + cluster.state.key(*cluster.state[pod].node) + " ";
+        if (const auto* effects = cluster.volumes.find(key); effects && waits)
+            for (const std::string& each : effects->waits)
+                *waits += key.name + ": " + each + "; ";
+    }
+    return made;
+}
+
+std::string node(const std::string& name, const std::string& allocatable,
+                 const std::string& metadata = "") {
+    return "---\napiVersion: v1\nkind: Node\nmetadata: {name: " + name + metadata +
+           "}\nstatus: {allocatable: {cpu: 99, pods: 110" + allocatable + "}}\n";
+}
+
+struct pod_text {
+    std::string name;
+    std::string limits{};
+    std::string annotations{};
+    std::string labels{};
+    std::string node{};
+    int gang = 0;
+};
+std::string pod(const pod_text& of) {
+    std::string labels = of.labels;
+    if (of.gang > 0)
+        labels += std::string(labels.empty() ? "" : ", ") +
+                  "pod-group.scheduling.sigs.k8s.io/name: g, "
+                  "pod-group.scheduling.sigs.k8s.io/min-available: \"" +
+                  std::to_string(of.gang) + "\"";
+    return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + of.name + ", uid: u-" + of.name +
+           ", labels: {" + labels + "}, annotations: {" + of.annotations + "}}\nspec: {" +
+           (of.node.empty() ? "" : "nodeName: " + of.node + ", ") +
+           "containers: [{name: c, resources: {limits: {" + of.limits + "}}}]}\n" +
+           (of.node.empty() ? "" : "status: {phase: Running}\n");
+}
+
+/// A notation: a node with GPUs of 10,000 MiB, and a pod that asks for a part of one.
+struct notation {
+    std::string system;
+    std::function<std::string(const std::string& name, int gpus)> node;
+    /// In tenths of a GPU.
+    std::function<pod_text(const std::string& name, int tenths)> pod;
+    /// What marks a standing pod as one that holds a part of this GPU.
+    std::function<pod_text(pod_text, int tenths, int gpu)> standing;
+};
+
+std::string hami_register(int gpus) {
+    std::string list;
+    for (int at = 0; at < gpus; ++at)
+        list += std::string(at > 0 ? "," : "") + "{\"id\":\"GPU-" + std::to_string(at) +
+                "\",\"index\":" + std::to_string(at) +
+                ",\"count\":10,\"devmem\":10000,\"devcore\":100,\"type\":\"NVIDIA-A100\","
+                "\"numa\":0,\"mode\":\"hami-core\",\"health\":true}";
+    return "[" + list + "]";
+}
+std::string volcano_register(int gpus) {
+    std::string list;
+    for (int at = 0; at < gpus; ++at)
+        list += "GPU-" + std::to_string(at) + ",10,10000,NVIDIA-A100,true,hami-core:";
+    return list;
+}
+std::string koordinator_device(const std::string& name, int gpus) {
+    std::string list;
+    for (int at = 0; at < gpus; ++at)
+        list += std::string(at > 0 ? ", " : "") + "{type: gpu, id: GPU-" + std::to_string(at) +
+                ", minor: " + std::to_string(at) +
+                ", health: true, resources: {koordinator.sh/gpu-core: 100, "
+                "koordinator.sh/gpu-memory: 10000Mi, koordinator.sh/gpu-memory-ratio: 100}}";
+    return "---\napiVersion: scheduling.koordinator.sh/v1alpha1\nkind: Device\nmetadata: {name: " +
+           name + "}\nspec: {devices: [" + list + "]}\n";
+}
+
+std::vector<notation> notations() {
+    return {
+        {"HAMi",
+         [](const std::string& name, int gpus) {
+             return node(name, ", nvidia.com/gpu: " + std::to_string(10 * gpus),
+                         ", annotations: {hami.io/node-nvidia-register: '" + hami_register(gpus) +
+                             "'}");
+         },
+         [](const std::string& name, int tenths) {
+             return pod_text{name, "nvidia.com/gpu: 1, nvidia.com/gpumem-percentage: " +
+                                       std::to_string(10 * tenths)};
+         },
+         [](pod_text of, int tenths, int gpu) {
+             of.annotations = "hami.io/vgpu-node: n1, hami.io/vgpu-devices-allocated: 'GPU-" +
+                              std::to_string(gpu) + ",NVIDIA," + std::to_string(1000 * tenths) +
+                              ",0:;'";
+             of.node = "n1";
+             return of;
+         }},
+        {"Volcano",
+         [](const std::string& name, int gpus) {
+             const std::string count = std::to_string(gpus);
+             return node(name,
+                         ", volcano.sh/vgpu-number: " + count + "0, volcano.sh/vgpu-memory: " +
+                             count + "0000, volcano.sh/vgpu-cores: " + count + "00",
+                         ", annotations: {volcano.sh/node-vgpu-register: '" +
+                             volcano_register(gpus) + "'}");
+         },
+         [](const std::string& name, int tenths) {
+             return pod_text{name, "volcano.sh/vgpu-number: 1, volcano.sh/vgpu-memory: " +
+                                       std::to_string(1000 * tenths)};
+         },
+         [](pod_text of, int tenths, int gpu) {
+             of.annotations = "volcano.sh/vgpu-node: n1, volcano.sh/vgpu-ids-new: 'GPU-" +
+                              std::to_string(gpu) + ",NVIDIA," + std::to_string(1000 * tenths) +
+                              ",0:'";
+             of.node = "n1";
+             return of;
+         }},
+        {"Koordinator",
+         [](const std::string& name, int gpus) {
+             const std::string count = std::to_string(gpus);
+             return node(name, ", koordinator.sh/gpu-core: " + count +
+                                   "00, koordinator.sh/gpu-memory-ratio: " + count + "00") +
+                    koordinator_device(name, gpus);
+         },
+         [](const std::string& name, int tenths) {
+             const std::string percent = std::to_string(10 * tenths);
+             return pod_text{name, "koordinator.sh/gpu-core: " + percent +
+                                       ", koordinator.sh/gpu-memory-ratio: " + percent};
+         },
+         [](pod_text of, int tenths, int gpu) {
+             const std::string percent = std::to_string(10 * tenths);
+             of.annotations = "scheduling.koordinator.sh/device-allocated: '{\"gpu\":[{\"minor\":" +
+                              std::to_string(gpu) +
+                              ",\"resources\":{\"koordinator.sh/gpu-core\":\"" + percent +
+                              "\",\"koordinator.sh/gpu-memory-ratio\":\"" + percent + "\"}}]}'";
+             of.node = "n1";
+             return of;
+         }},
+        {"KAI",
+         [](const std::string& name, int gpus) {
+             return node(name, ", nvidia.com/gpu: " + std::to_string(gpus),
+                         ", labels: {nvidia.com/gpu.memory: \"10000\"}");
+         },
+         [](const std::string& name, int tenths) {
+             return pod_text{name, "", "gpu-fraction: '0." + std::to_string(tenths) + "'"};
+         },
+         [](pod_text of, int, int gpu) {
+             of.labels = "runai-gpu-group: group-" + std::to_string(gpu);
+             of.node = "n1";
+             return of;
+         }},
+    };
+}
+
+} // namespace
+
+TEST_CASE("a gang of four half GPUs starts on two GPUs of one node, in each notation") {
+    for (const notation& with : notations()) {
+        CAPTURE(with.system);
+        std::string four;
+        for (const char* name : {"a", "b", "c", "d"}) {
+            pod_text half = with.pod(name, 5);
+            half.gang = 4;
+            four += pod(half);
+        }
+        CHECK(placed(with.node("n1", 2) + four) == "a=n1 b=n1 c=n1 d=n1 ");
+        // On one GPU there is room for two.
+        CHECK(placed(with.node("n1", 1) + four).empty());
+        CHECK(placed(with.node("n1", 1) + with.node("n2", 1) + four) == "a=n1 b=n1 c=n2 d=n2 ");
+        CHECK(placed(node("n1", "") + four).empty());
+    }
+}
+
+TEST_CASE("unlike shares of one GPU are placed together, and never more than it has") {
+    for (const notation& with : notations()) {
+        CAPTURE(with.system);
+        const std::string all = with.node("n1", 2) + pod(with.pod("a", 7)) + pod(with.pod("b", 7));
+        CHECK(placed(all + pod(with.pod("c", 3)) + pod(with.pod("d", 3))) ==
+              "a=n1 b=n1 c=n1 d=n1 ");
+        CHECK(placed(all + pod(with.pod("c", 5))) == "a=n1 b=n1 ");
+    }
+}
+
+TEST_CASE("what standing pods hold of a GPU is not given again") {
+    for (const notation& with : notations()) {
+        CAPTURE(with.system);
+        const std::string all = with.node("n1", 2) + pod(with.standing(with.pod("s", 6), 6, 0)) +
+                                pod(with.standing(with.pod("t", 6), 6, 1));
+        CHECK(placed(all + pod(with.pod("a", 4)) + pod(with.pod("b", 4))) ==
+              "a=n1 b=n1 s=n1 t=n1 ");
+        CHECK(placed(all + pod(with.pod("a", 5))) == "s=n1 t=n1 ");
+    }
+}
+
+TEST_CASE("a node gives no GPUs if it is not known what its pods hold") {
+    for (const notation& with : notations()) {
+        CAPTURE(with.system);
+        pod_text standing = with.pod("s", 3);
+        standing.node = "n1";
+        CHECK(placed(with.node("n1", 2) + pod(standing) + pod(with.pod("a", 2))) == "s=n1 ");
+    }
+}
+
+TEST_CASE("a pod that asks for whole GPUs gets none that others share") {
+    const notation kai = notations().back();
+    const auto whole = [](const std::string& name, int count) {
+        return pod_text{name, "nvidia.com/gpu: " + std::to_string(count)};
+    };
+    CHECK(placed(kai.node("n1", 2) + pod(kai.standing(kai.pod("s", 5), 5, 0)) + pod(whole("a", 1)) +
+                 pod(whole("b", 1))) == "a=n1 s=n1 ");
+    CHECK(placed(kai.node("n1", 2) + pod(kai.pod("a", 5)) + pod(whole("b", 2))) == "a=n1 ");
+    CHECK(placed(kai.node("n1", 2) + kai.node("n2", 2) + pod(kai.pod("a", 5)) +
+                 pod(whole("b", 2))) == "a=n1 b=n2 ");
+}
+
+TEST_CASE("a request in a way that is not modelled waits, and says so") {
+    const notation koordinator = notations()[2];
+    std::string waits;
+    CHECK(placed(koordinator.node("n1", 2) +
+                     pod({"a", "koordinator.sh/gpu-core: 150, koordinator.sh/gpu-memory-ratio: "
+                               "150"}),
+                 &waits)
+              .empty());
+    CHECK(waits.find("a: a share of a GPU is requested in a way that is not modelled: ") == 0);
+}
+
+namespace {
+
+/// True if parts, in tenths, fit on GPUs of ten tenths each, by trying every choice.
+bool fits(const std::vector<int>& parts, std::size_t at, std::vector<int>& free) {
+    if (at == parts.size())
+        return true;
+    for (int& each : free) {
+        if (each < parts[at])
+            continue;
+        each -= parts[at];
+        const bool found = fits(parts, at + 1, free);
+        each += parts[at];
+        if (found)
+            return true;
+    }
+    return false;
+}
+
+} // namespace
+
+TEST_CASE("a gang of shares starts if and only if some choice of GPUs has room for all") {
+    for (const notation& with : notations()) {
+        CAPTURE(with.system);
+        int started = 0;
+        int waited = 0;
+        for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+            CAPTURE(seed);
+            muster::testing::random draw(seed);
+            std::vector<int> free;
+            std::string text;
+            for (int at = 1; at <= 2; ++at) {
+                const auto gpus = static_cast<int>(draw.between(1, 2));
+                text += with.node("n" + std::to_string(at), gpus);
+                free.insert(free.end(), static_cast<std::size_t>(gpus), 10);
+            }
+            std::vector<int> parts;
+            const auto pods = static_cast<int>(draw.between(3, 7));
+            for (int at = 0; at < pods; ++at) {
+                parts.push_back(static_cast<int>(draw.between(2, 8)));
+                pod_text one = with.pod("p" + std::to_string(at), parts.back());
+                one.gang = pods;
+                text += pod(one);
+            }
+            const bool starts = !placed(text).empty();
+            CHECK(starts == fits(parts, 0, free));
+            ++(starts ? started : waited);
+        }
+        CHECK(started > 5);
+        CHECK(waited > 5);
+    }
+}
+
+} // namespace codec_share_planner_test
