@@ -434,7 +434,8 @@ private:
                 drop(member);
                 continue;
             }
-            if (!may_give(bucket, due))
+            // Volumes and devices are chosen for all members together.
+            if (member.stage != bind_stage::to_prepare && !may_give(bucket, due))
                 break;
             send(number, start, at, into);
         }

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <boost/json/serialize.hpp>
+
 #include <muster/codec/device_objects.hpp>
 #include <muster/codec/device_slice_reader.hpp>
 #include <muster/codec/field_reader.hpp>
@@ -25,6 +27,11 @@ inline void note_unknown_fields(object_reader& object, std::vector<std::string>&
             unsupported.push_back(at.path());
         return true;
     });
+}
+
+/// Returns a value as JSON text; empty if it is absent. O(value).
+[[nodiscard]] inline std::string json_text(const field& at) {
+    return at.is_present() ? boost::json::serialize(*at.value()) : std::string{};
 }
 
 /// Reads a list of selectors. Adds those that are no CEL expression to `unsupported`.
@@ -67,8 +74,7 @@ read_device_tolerations(const field& at, std::vector<std::string>& unsupported) 
             unsupported.push_back(each.path());
         if (const std::string effect = string_or_empty(each.optional("effect")); !effect.empty())
             made.effect = device_effect(effect);
-        // It bears on eviction alone.
-        each.ignore({"tolerationSeconds"});
+        made.seconds = each.optional("tolerationSeconds").as_integer();
         note_unknown_fields(each, unsupported);
         read.push_back(std::move(made));
     });
@@ -155,7 +161,7 @@ read_device_constraint(object_reader& object, std::vector<std::string>& unsuppor
         read.asks.constraints.push_back(read_device_constraint(each, read.unsupported));
     });
     // For drivers alone.
-    devices.ignore({"config"});
+    read.config = json_text(devices.optional("config"));
     note_unknown_fields(devices, read.unsupported);
     note_unknown_fields(spec, read.unsupported);
     return read;

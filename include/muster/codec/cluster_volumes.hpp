@@ -52,14 +52,6 @@ inline void tell_from_devices(const volume_plan& made, const device_objects& dev
                      catalog.class_of(resource)->metadata.key.name + ": on a live cluster " +
                      (count == 1 ? "it waits" : "they wait") + ", since allocation " +
                      std::string(not_written)});
-    if (const std::size_t count = made.from_claims; count > 0)
-        out.add({severity::warning,
-                 {"(input)", 0, 0},
-                 {},
-                 std::to_string(count) + (count == 1 ? " pod has" : " pods have") +
-                     " claims for which devices must be allocated: on a live cluster " +
-                     (count == 1 ? "it waits" : "they wait") + ", since allocation " +
-                     std::string(not_written)});
 }
 
 /// Warns of pods that get shares of GPUs only in plans.

@@ -23,11 +23,14 @@ enum class device_writes : std::uint8_t {
     all,
     /// A pod that is created during a simulation: the same, but claims are not allocated.
     extended_resources,
-    /// A live cluster: Muster reserves claims that are allocated, and allocates none yet.
-    reservations,
+    /// A live cluster: Muster allocates claims that exist. It makes no claims for extended
+    /// resources yet.
+    claims,
 };
 
+/// Of the agents of other schedulers.
 inline constexpr std::string_view not_told = "is not told by this version yet";
+/// Of the claims for extended resources.
 inline constexpr std::string_view not_written = "is not written yet by this version";
 
 /// The claim is reserved for the pod or, from Kubernetes 1.36 on, for its PodGroup.
@@ -107,7 +110,7 @@ inline void plan_claim(const device_catalog& catalog, const pod_claim& entry, co
                        std::vector<unallocated_claim>& unallocated, volume_effects& to) {
     if (entry.needs_none)
         return;
-    const bool allocates = writes == device_writes::all;
+    const bool allocates = writes != device_writes::extended_resources;
     const auto wait = [&](const std::string& name, const std::string& why) {
         to.waits.push_back("resource claim " + name + " " + why);
         to.missing_devices.push_back(name);
@@ -115,16 +118,18 @@ inline void plan_claim(const device_catalog& catalog, const pod_claim& entry, co
     if (entry.claim.empty()) {
         const auto found =
             catalog.templates.find({pod.metadata.key.name_space, entry.from_template});
-        if (allocates && found != catalog.templates.end()) {
+        if (writes == device_writes::all && found != catalog.templates.end()) {
             unallocated.push_back(
                 {"template " + entry.from_template, entry.name, &found->second->spec});
             return;
         }
         to.waits.push_back("the resource claim for " + entry.name +
                            " is still to be made from template " + entry.from_template +
-                           (allocates ? ", which does not exist (expected a "
-                                        "ResourceClaimTemplate of that name)"
-                                      : ", and allocation " + std::string(not_written)));
+                           (writes == device_writes::all
+                                ? ", which does not exist (expected a ResourceClaimTemplate of "
+                                  "that name)"
+                            : allocates ? ""
+                                        : ", and allocation is not simulated"));
         to.unmade_devices.push_back(entry.name);
         return;
     }
@@ -150,12 +155,15 @@ inline void plan_claim(const device_catalog& catalog, const pod_claim& entry, co
         }
     }
     if (!claim.allocation && allocates) {
+        to.unreserved.push_back(entry.claim);
         unallocated.push_back({"claim " + entry.claim, entry.name, &claim.spec, &claim});
         return;
     }
     if (!claim.allocation)
-        return wait(entry.claim, "is not allocated: allocation " + std::string(not_written));
-    if (!is_reserved)
+        return wait(entry.claim, "is not allocated, and allocation is not simulated");
+    if (!claim.allocation->failed.empty())
+        wait(entry.claim, "has a device that cannot be used: " + claim.allocation->failed);
+    if (!is_reserved || !claim.allocation->pending.empty() || !claim.muster_pod.empty())
         to.unreserved.push_back(entry.claim);
     if (claim.allocation->nodes) {
         to.reach.push_back({*claim.allocation->nodes, true, true});

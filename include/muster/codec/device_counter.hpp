@@ -51,10 +51,15 @@ public:
         bool waits = false;
     };
 
-    /// The arguments must outlive the counter.
+    /// Names of kinds that count pods, by the text of the claims.
+    using kind_names = std::map<std::string, std::string>;
+
+    /// The arguments must outlive the counter. `names`: those of plans before, or null.
     device_counter(const device_catalog& catalog, const std::vector<pooled_device>& devices,
-                   const device_homes& homes, const node_devices& by_node, volume_plan& into)
-        : catalog_(&catalog),
+                   const device_homes& homes, const node_devices& by_node, volume_plan& into,
+                   kind_names* names = nullptr)
+        : names_(names),
+          catalog_(&catalog),
           devices_(&devices),
           homes_(&homes),
           by_node_(&by_node),
@@ -399,9 +404,10 @@ private:
         }
         counted_by_pods_.insert(counted_by_pods_.end(), all.begin(), all.end());
         std::ranges::sort(counted_by_pods_);
-        const std::string name = "devices for " + first.claims.front().name + " of pod " +
-                                 first.pod->metadata.key.name_space + "/" +
-                                 first.pod->metadata.key.name;
+        std::string name = "devices for " + first.claims.front().name + " of pod " +
+                           first.pod->metadata.key.name_space + "/" + first.pod->metadata.key.name;
+        if (names_)
+            name = kept_name(text_of(first), std::move(name));
         const std::vector<device_claim> claims = claims_of(first);
         std::vector<const device_set*> sets;
         for (const device_alternative* const each : alternatives_of(first))
@@ -416,6 +422,15 @@ private:
             to.amounts[name] = 1;
             to.growing.insert(name);
         }
+    }
+
+    /// Returns the name that the claims had in plans before, else `name`, or one that is not taken.
+    [[nodiscard]] const std::string& kept_name(const std::string& claims, std::string name) {
+        const auto is_taken = [&](const auto& each) { return each.second == name; };
+        const auto known = names_->find(claims);
+        while (known == names_->end() && std::ranges::any_of(*names_, is_taken))
+            name += "'";
+        return names_->try_emplace(claims, std::move(name)).first->second;
     }
 
     [[nodiscard]] static std::vector<const device_alternative*> alternatives_of(const demand& of) {
@@ -437,6 +452,7 @@ private:
         return all;
     }
 
+    kind_names* names_;
     const device_catalog* catalog_;
     const std::vector<pooled_device>* devices_;
     const device_homes* homes_;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <muster/codec/object_metadata.hpp>
@@ -34,13 +35,17 @@ struct claim_consumer {
     std::string uid;
 };
 
-/// The `status.allocation` of a claim.
+/// The `status.allocation` of a claim, and what drivers say of its devices.
 struct claim_status {
     /// Absent = any node.
     std::optional<std::vector<node_term>> nodes;
     /// Parts of the node selector that cannot be modelled.
     std::vector<std::string> unsupported;
     std::vector<allocated_device> devices;
+    /// Binding conditions of the devices that do not hold yet, each as "CONDITION of device NAME".
+    std::vector<std::string> pending;
+    /// A binding failure condition that holds, in the same form and with its message; empty = none.
+    std::string failed;
 };
 
 /// The spec of a claim or of a template.
@@ -48,7 +53,14 @@ struct claim_spec {
     device_claim asks;
     /// Fields that are not known. No allocation of the claim is planned if there are any.
     std::vector<std::string> unsupported;
+    /// `devices.config` as JSON, for drivers; empty = none.
+    std::string config;
 };
+
+/// Annotation of a claim that Muster allocates: the uid of the pod that the allocation is for.
+inline constexpr std::string_view allocated_for = "muster.dev/allocated-for";
+/// Finalizer of a claim that is allocated, or about to be.
+inline constexpr std::string_view claim_finalizer = "resource.kubernetes.io/delete-protection";
 
 /// resource.k8s.io ResourceClaim.
 struct resource_claim_object {
@@ -58,6 +70,10 @@ struct resource_claim_object {
     std::string owner_name;
     /// kube-scheduler created the claim for extended resources that its controller pod requests.
     bool is_extended = false;
+    /// Bears `claim_finalizer`.
+    bool is_protected = false;
+    /// The value of `allocated_for`; empty = Muster does not allocate it.
+    std::string muster_pod;
     claim_spec spec;
     /// Absent = not allocated.
     std::optional<claim_status> allocation;
@@ -101,6 +117,8 @@ struct device_class_object {
     std::vector<std::string> texts;
     /// `texts`, parsed.
     device_class selectors;
+    /// `config` as JSON, for drivers; empty = none.
+    std::string config;
 };
 
 /// The device objects of an input.

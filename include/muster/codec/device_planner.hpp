@@ -49,6 +49,9 @@ public:
         }
     }
 
+    /// Names kinds as plans before did. `names` outlives the planner.
+    void keep_names(device_counter::kind_names& names) { names_ = &names; }
+
     /// Adds the effects to the plan. Counts the resources that `pods` request and those in `asked`.
     /// O(pods · log pods + resources × devices × nodes).
     void plan(std::span<const pod_object* const> pods, const std::set<std::string>& asked,
@@ -81,10 +84,10 @@ public:
         if (resources.empty() && demands.empty())
             return;
         devices_ = devices_of(catalog_->slices);
-        if (writes_ != device_writes::reservations)
+        if (writes_ != device_writes::claims)
             find_users();
         for (const std::string& each : resources)
-            if (writes_ != device_writes::reservations)
+            if (writes_ != device_writes::claims)
                 serve(each);
             else
                 hold_users_of(each);
@@ -133,12 +136,10 @@ private:
         });
         const device_homes homes(*catalog_, devices_, views_, pods_);
         const node_devices by_node(*catalog_, devices_, views_);
-        device_counter counter(*catalog_, devices_, homes, by_node, *into_);
+        device_counter counter(*catalog_, devices_, homes, by_node, *into_, names_);
         for (const auto& [resource, devices] : counted_)
             counter.add_resource(resource, devices);
         counter.count(demands);
-        into_->from_claims += static_cast<std::size_t>(
-            std::ranges::count_if(demands, [](const auto& each) { return !each.waits; }));
     }
 
     // ---- extended resources --------------------------------------------------------------------
@@ -342,6 +343,7 @@ private:
     std::map<std::string_view, std::size_t> by_name_;
     std::span<const pod_object* const> pods_;
     volume_plan* into_ = nullptr;
+    device_counter::kind_names* names_ = nullptr;
     std::vector<pooled_device> devices_;
     std::map<device_id, const pod_object*> users_;
     /// By resource, the devices that can count for it.

@@ -182,6 +182,9 @@ inline void read_capacities(const field& at, const std::string& driver, device& 
     });
     const field conditions_at = object.optional("bindingConditions");
     read.binding_conditions = read_strings(conditions_at.as_array());
+    const field failures_at = object.optional("bindingFailureConditions");
+    read.binding_failure_conditions = read_strings(failures_at.as_array());
+    read.binds_to_node = object.optional("bindsToNode").as_boolean().value_or(false);
     return read;
 }
 

@@ -43,11 +43,9 @@ public:
             pools_[{each->slice.driver, each->slice.pool}].push_back(each);
         for (const auto& [key, slices] : pools_)
             for (const resource_slice_object* const each : slices) {
-                if (!each->nodes.name.empty())
-                    pools_of_[each->nodes.name].insert(key);
+                add_pool(each->nodes, key);
                 for (const device_nodes& of_device : each->nodes_of)
-                    if (!of_device.name.empty())
-                        pools_of_[of_device.name].insert(key);
+                    add_pool(of_device, key);
             }
         for (std::size_t at = 0; at < devices.size(); ++at)
             devices_of_pool_[{devices[at].id.driver, devices[at].id.pool}].push_back(at);
@@ -108,14 +106,20 @@ public:
         return supply;
     }
 
-    /// Allocates devices of one node to all claims, beside those in use. O(slices of the node's
-    /// pools) and an allocation.
+    /// The devices of a claim are in use from now on. O(devices).
+    void take(const claim_allocation& claim) {
+        for (const allocated_device& each : claim.devices)
+            add_use(each);
+    }
+
+    /// Allocates devices that one node can use to all claims, beside those in use. O(slices of the
+    /// node's pools) and an allocation.
     [[nodiscard]] device_allocation allocate(const node<1>& on,
                                              const std::vector<device_claim>& claims) const {
-        const auto known = pools_of_.find(on.name);
-        if (known == pools_of_.end())
-            return {};
-        const std::vector<slice_view> views = views_of(on, known->second);
+        std::set<pool_key> pools = shared_pools_;
+        if (const auto known = pools_of_.find(on.name); known != pools_of_.end())
+            pools.insert(known->second.begin(), known->second.end());
+        const std::vector<slice_view> views = views_of(on, pools);
         return allocate_devices(gather_pools(views, {}), usage_, classes_, claims, {}, max_steps);
     }
 
@@ -174,6 +178,13 @@ public:
 
 private:
     using pool_key = std::pair<std::string, std::string>;
+
+    void add_pool(const device_nodes& nodes, const pool_key& key) {
+        if (!nodes.name.empty())
+            pools_of_[nodes.name].insert(key);
+        if (nodes.selector || nodes.all)
+            shared_pools_.insert(key);
+    }
 
     void add_use(const allocated_device& each) {
         if (each.admin_access)
@@ -337,6 +348,8 @@ private:
     device_classes classes_;
     std::map<pool_key, std::vector<const resource_slice_object*>> pools_;
     std::map<std::string, std::set<pool_key>> pools_of_;
+    /// Pools of which several nodes may use a device.
+    std::set<pool_key> shared_pools_;
     std::map<pool_key, device_set> devices_of_pool_;
     device_usage usage_;
 };

@@ -44,7 +44,8 @@ struct volume_effects {
     std::set<std::string> absent;
     /// Names of the unbound claims that are made with the pod, which does not exist yet.
     std::set<std::string> drafts;
-    /// Names of the ResourceClaims that are to be reserved for the pod before it is bound.
+    /// Names of the ResourceClaims that are to be allocated, to be reserved for the pod or to be
+    /// looked at again before the pod is bound.
     std::vector<std::string> unreserved;
     /// The pod's entries whose ResourceClaims are still to be made from templates.
     std::vector<std::string> unmade_devices;
@@ -88,7 +89,7 @@ struct volume_effects {
         missing.push_back(claim);
     }
     /// Adds the effects of the pod's devices: `waits`, `missing_devices`, `unreserved`,
-    /// `unmade_devices`, `unusable`, `reach` and `reach_of`.
+    /// `unmade_devices`, `unusable`, `reach`, `reach_of`, `amounts` and `growing`.
     void add_devices(const volume_effects& more) {
         waits.insert(waits.end(), more.waits.begin(), more.waits.end());
         missing_devices.insert(missing_devices.end(), more.missing_devices.begin(),
@@ -99,6 +100,9 @@ struct volume_effects {
         unusable = unusable || more.unusable;
         reach.insert(reach.end(), more.reach.begin(), more.reach.end());
         reach_of.insert(reach_of.end(), more.reach_of.begin(), more.reach_of.end());
+        for (const auto& [kind, amount] : more.amounts)
+            amounts[kind] += amount;
+        growing.insert(more.growing.begin(), more.growing.end());
     }
     [[nodiscard]] friend bool operator==(const volume_effects&, const volume_effects&) = default;
 };
@@ -153,8 +157,6 @@ struct volume_plan {
     std::size_t assumed_drafts = 0;
     /// Waiting pods that can get an extended resource from devices alone, by the resource.
     std::map<std::string, std::size_t> from_devices;
-    /// Waiting pods with claims that must be allocated, and that are counted.
-    std::size_t from_claims = 0;
 
     [[nodiscard]] const volume_effects* find(const object_key& pod) const {
         const auto known = pods.find(pod);

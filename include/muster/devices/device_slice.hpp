@@ -53,6 +53,11 @@ struct device {
     std::vector<device_taint> taints;
     /// Conditions that must hold before a pod with the device is bound.
     std::vector<std::string> binding_conditions;
+    /// If one of them holds, a pod with the device is not bound.
+    std::vector<std::string> binding_failure_conditions;
+    /// An allocation of the device is of the node that it was allocated for, even if others can use
+    /// the device.
+    bool binds_to_node = false;
 };
 
 /// A ResourceSlice: a part of a pool of devices.

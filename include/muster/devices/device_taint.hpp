@@ -26,6 +26,8 @@ struct device_toleration {
     bool exists = false;
     /// Absent = every effect.
     std::optional<device_taint_effect> effect;
+    /// How long the taint is tolerated, in seconds; absent = for ever. It bears on evictions alone.
+    std::optional<std::int64_t> seconds{};
 
     friend bool operator==(const device_toleration&, const device_toleration&) = default;
 };

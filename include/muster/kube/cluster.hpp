@@ -139,6 +139,13 @@ public:
             made.changed = live_.tell(view, all);
             synced_ = true;
             const auto node_of = [this](const std::string& name) { return live_.find_node(name); };
+            binder_.review(
+                live_.storage().devices(), live_.gangs().pods(),
+                [&](const object_key& pod) {
+                    const auto at = view.known().find_pod(pod);
+                    return at && view.known()[at->index].node.has_value();
+                },
+                now().steady);
             for (auto& each :
                  binder_.settle(live_.storage(), live_.gangs().pods(), node_of, now().steady))
                 results_.push_back({each.of, each.what, {}, {}, std::move(each.message)});
@@ -150,9 +157,11 @@ public:
 
     void prepare(std::span<const adapter::prepare_order<traits>> all) {
         for (const auto& each : all) {
-            binder_.want(each.of, each.pod, each.uid, each.node, now().steady);
             const auto pod = live_.gangs().pods().find(each.pod);
-            if (pod == live_.gangs().pods().end())
+            const bool is_known = pod != live_.gangs().pods().end();
+            binder_.want(each.of, each.pod, each.uid, each.node, now().steady,
+                         is_known ? pod->second.told_in : group_key{});
+            if (!is_known)
                 continue;
             if (const std::string claims =
                     volume_binder::unbound_claims(pod->second.object, live_.storage());
@@ -342,7 +351,7 @@ private:
     void send_volumes() {
         const auto node_of = [this](const std::string& name) { return live_.find_node(name); };
         while (with_.may_begin_write()) {
-            auto one = binder_.next(live_.storage(), live_.gangs().pods(), node_of, now().steady);
+            auto one = binder_.next(live_.storage(), live_.gangs().pods(), node_of, now());
             if (!one)
                 return;
             with_.write({matter::volume, 0, 0, {}, {}, std::move(one->about)},

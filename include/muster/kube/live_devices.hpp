@@ -2,7 +2,7 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -12,6 +12,7 @@
 
 #include <muster/codec/device_catalog.hpp>
 #include <muster/codec/device_claims.hpp>
+#include <muster/codec/device_counter.hpp>
 #include <muster/codec/device_objects.hpp>
 #include <muster/codec/device_planner.hpp>
 #include <muster/codec/objects.hpp>
@@ -23,24 +24,37 @@ inline namespace v0_1 {
 namespace kube {
 
 /// The device objects of a live cluster, and their effects on pods with ResourceClaims or extended
-/// resources. Muster does not write allocations yet, so pods that need one wait.
+/// resources. Claims for extended resources are not made yet, so pods that need one wait.
 class live_devices {
 public:
     using object_key = codec::object_key;
 
-    void put(codec::resource_claim_object object) { set(claims_, std::move(object)); }
-    void put(codec::resource_slice_object object) { set(slices_, std::move(object)); }
-    void put(codec::device_class_object object) { set(classes_, std::move(object)); }
+    void put(codec::resource_claim_object object, std::string version) {
+        versions_[object.metadata.key] = std::move(version);
+        set(claims_, std::move(object));
+    }
+    void put(codec::resource_slice_object object) {
+        ++supply_changes_;
+        set(slices_, std::move(object));
+    }
+    void put(codec::device_class_object object) {
+        ++supply_changes_;
+        set(classes_, std::move(object));
+    }
     /// Removes an object. Returns false if the kind is not a device kind.
     bool lose(std::string_view kind, const object_key& key) {
-        if (kind == "ResourceClaim")
+        if (kind == "ResourceClaim") {
             claims_.erase(key);
-        else if (kind == "ResourceSlice")
+            versions_.erase(key);
+        } else if (kind == "ResourceSlice") {
             slices_.erase(key);
-        else if (kind == "DeviceClass")
+        } else if (kind == "DeviceClass") {
             classes_.erase(key);
-        else
+        } else {
             return false;
+        }
+        supply_changes_ += kind == "ResourceClaim" ? 0U : 1U;
+        ++changes_;
         is_old_ = true;
         return true;
     }
@@ -52,15 +66,15 @@ public:
         const bool may_be_served = std::ranges::any_of(pod.requests, [](const auto& each) {
             return each.first.find('/') != std::string::npos;
         });
-        if (!pod.node.empty() || (!has_claims && !may_be_served))
+        if (!has_claims && (!pod.node.empty() || !may_be_served))
             return lose_pod(key);
         users_.insert(key);
         is_old_ =
             is_old_ || has_claims || !classes_.empty() || any_agent_ || effects_.contains(key);
     }
     void lose_pod(const object_key& key) {
-        users_.erase(key);
-        is_old_ |= effects_.contains(key);
+        // The amounts of nodes count what the pod holds.
+        is_old_ |= (users_.erase(key) > 0 && !kinds_.empty()) || effects_.contains(key);
     }
     /// Call when a node was added or removed, or its labels or allocatable changed.
     void note_nodes() { is_old_ = true; }
@@ -75,15 +89,9 @@ public:
             return false;
         any_agent_ = std::ranges::any_of(
             nodes, [](const auto& each) { return !each.second.of_agents.empty(); });
-        if (users_.empty() && effects_.empty())
+        if (users_.empty() && effects_.empty() && kinds_.empty())
             return false;
-        codec::device_catalog catalog;
-        for (const auto& [key, each] : claims_)
-            catalog.claims.emplace(key, &each);
-        for (const auto& [key, each] : slices_)
-            catalog.slices.push_back(&each);
-        for (const auto& [key, each] : classes_)
-            catalog.add(each);
+        const codec::device_catalog catalog = make_catalog();
         std::vector<const codec::node_object*> all;
         for (const auto& [name, node] : nodes)
             all.push_back(&node);
@@ -92,16 +100,45 @@ public:
             if (const auto at = gangs.pods().find(key); at != gangs.pods().end())
                 pods.push_back(&at->second.object);
         codec::volume_plan made;
-        codec::device_planner(catalog, all, codec::device_writes::reservations)
-            .plan(pods, {}, made);
-        const bool differs = made.pods != effects_;
+        codec::device_planner planner(catalog, all, codec::device_writes::claims);
+        planner.keep_names(names_);
+        std::move(planner).plan(pods, {}, made);
+        const bool differs = made.pods != effects_ || made.kinds != kinds_;
         effects_ = std::move(made.pods);
+        unready_.clear();
+        for (const auto& [key, each] : effects_)
+            if (!each.unreserved.empty())
+                unready_.push_back(key);
+        kinds_ = std::move(made.kinds);
         return differs;
     }
 
-    /// The effects of devices on pods: reasons to wait, and allowed nodes.
+    /// The effects of devices on pods: reasons to wait, allowed nodes, and amounts.
     [[nodiscard]] const std::map<object_key, codec::volume_effects>& effects() const noexcept {
         return effects_;
+    }
+    /// The amounts that nodes have.
+    [[nodiscard]] const std::map<std::string, codec::volume_supply>& kinds() const noexcept {
+        return kinds_;
+    }
+
+    /// Waiting pods with claims that are to be allocated, to be reserved or to be looked at again.
+    [[nodiscard]] const std::vector<object_key>& unready() const noexcept { return unready_; }
+    /// Grows with every change of an object.
+    [[nodiscard]] std::uint64_t changes() const noexcept { return changes_; }
+    /// Grows with every change of a ResourceSlice or DeviceClass.
+    [[nodiscard]] std::uint64_t supply_changes() const noexcept { return supply_changes_; }
+
+    /// Indexes the objects. The index is valid until one of them changes. O(objects).
+    [[nodiscard]] codec::device_catalog make_catalog() const {
+        codec::device_catalog catalog;
+        for (const auto& [key, each] : claims_)
+            catalog.claims.emplace(key, &each);
+        for (const auto& [key, each] : slices_)
+            catalog.slices.push_back(&each);
+        for (const auto& [key, each] : classes_)
+            catalog.add(each);
+        return catalog;
     }
 
     /// Appends copies of all device objects.
@@ -114,10 +151,19 @@ public:
             to.classes.push_back(each);
     }
 
+    [[nodiscard]] const std::map<object_key, codec::resource_claim_object>&
+    claims() const noexcept {
+        return claims_;
+    }
     /// Returns nullptr if there is no such ResourceClaim.
     [[nodiscard]] const codec::resource_claim_object* claim(const object_key& key) const {
         const auto at = claims_.find(key);
         return at == claims_.end() ? nullptr : &at->second;
+    }
+    /// The resourceVersion of a claim; empty if there is no such claim.
+    [[nodiscard]] std::string version_of(const object_key& claim) const {
+        const auto at = versions_.find(claim);
+        return at == versions_.end() ? std::string() : at->second;
     }
 
 private:
@@ -125,15 +171,23 @@ private:
     void set(std::map<object_key, Object>& in, Object object) {
         object_key key = object.metadata.key;
         in.insert_or_assign(std::move(key), std::move(object));
+        ++changes_;
         is_old_ = true;
     }
 
     std::map<object_key, codec::resource_claim_object> claims_;
+    std::map<object_key, std::string> versions_;
     std::map<object_key, codec::resource_slice_object> slices_;
     std::map<object_key, codec::device_class_object> classes_;
-    /// Pods without a node that have claims or request a resource that a DeviceClass might serve.
+    /// Pods with claims, and pods without a node that request a resource that a DeviceClass might
+    /// serve.
     std::set<object_key> users_;
     std::map<object_key, codec::volume_effects> effects_;
+    std::map<std::string, codec::volume_supply> kinds_;
+    std::vector<object_key> unready_;
+    codec::device_counter::kind_names names_;
+    std::uint64_t changes_ = 0;
+    std::uint64_t supply_changes_ = 0;
     /// Some node has a resource that only the agent of another scheduler gives.
     bool any_agent_ = false;
     bool is_old_ = false;

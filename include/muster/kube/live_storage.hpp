@@ -101,7 +101,9 @@ public:
         if (known == attachments_.end() || !known->second.attaches_same(object))
             set(attachments_, key, std::move(object));
     }
-    void put(codec::resource_claim_object object, std::string) { devices_.put(std::move(object)); }
+    void put(codec::resource_claim_object object, std::string version) {
+        devices_.put(std::move(object), std::move(version));
+    }
     void put(codec::resource_slice_object object, std::string) { devices_.put(std::move(object)); }
     void put(codec::device_class_object object, std::string) { devices_.put(std::move(object)); }
     void lose(std::string_view kind, const object_key& key) {
@@ -158,7 +160,8 @@ public:
         if (std::exchange(minima_seen_, gangs.minima_changes()) != gangs.minima_changes())
             is_old_ |= plan_.hands_out;
         if (!std::exchange(is_old_, false) ||
-            (users_.empty() && devices_.effects().empty() && plan_.pods.empty()))
+            (users_.empty() && devices_.effects().empty() && devices_.kinds().empty() &&
+             plan_.pods.empty() && plan_.kinds.empty()))
             return {};
         catalog_ = make_catalog();
         std::vector<const codec::node_object*> all;
@@ -175,6 +178,7 @@ public:
             codec::volume_planner(catalog_, all, users, minima, std::move(standing)).plan();
         for (const auto& [key, each] : devices_.effects())
             made.pods[key].add_devices(each);
+        made.kinds.insert(devices_.kinds().begin(), devices_.kinds().end());
         const changes found = differences(plan_, made, nodes);
         plan_ = std::move(made);
         return found;
@@ -187,9 +191,7 @@ public:
         const auto at = claims_.find(key);
         return at == claims_.end() ? nullptr : &at->second;
     }
-    [[nodiscard]] const codec::resource_claim_object* resource_claim(const object_key& key) const {
-        return devices_.claim(key);
-    }
+    [[nodiscard]] const live_devices& devices() const noexcept { return devices_; }
     [[nodiscard]] const versioned<codec::volume_object>* volume(const std::string& name) const {
         const auto at = volumes_.find(object_key{{}, name});
         return at == volumes_.end() ? nullptr : &at->second;

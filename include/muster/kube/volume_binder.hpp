@@ -12,10 +12,10 @@
 
 #include <muster/adapter/instant.hpp>
 #include <muster/adapter/writes.hpp>
-#include <muster/codec/device_claims.hpp>
-#include <muster/codec/device_objects.hpp>
+#include <muster/codec/membership.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/storage_catalog.hpp>
+#include <muster/kube/claim_binder.hpp>
 #include <muster/kube/http.hpp>
 #include <muster/kube/live_storage.hpp>
 #include <muster/kube/volume_choices.hpp>
@@ -30,12 +30,12 @@ struct volume_binder_options {
     std::int64_t patience = 600 * adapter::second;
     /// Delay before a failed write is retried, in nanoseconds.
     std::int64_t again_after = 1 * adapter::second;
+    claim_binder_options devices;
 };
 
-/// Binds the volumes of pods for the pods' nodes, and reserves the pods' device claims. A state
-/// machine without I/O: `next` returns the
-/// next write, `done` receives its result, and `settle` returns the pods whose volumes are all
-/// bound or cannot be bound.
+/// Binds the volumes of pods for the pods' nodes, and gets the pods' device claims allocated (see
+/// claim_binder). A state machine without I/O: `next` returns the next write, `done` receives its
+/// result, and `settle` returns the pods whose volumes are all bound or cannot be bound.
 ///
 /// A claim gets a free volume that its node can use, if there is one; otherwise a volume is
 /// provisioned for it. Free volumes are assigned to all wanted claims together. Progress is read
@@ -44,22 +44,20 @@ class volume_binder {
 public:
     using object_key = codec::object_key;
 
-    struct write {
-        /// Key of the claim, or of the volume (without a namespace); for a ResourceClaim its
-        /// namespace and a text.
-        object_key about;
-        http_request request;
-    };
+    /// `about`: the key of the claim, or of the volume (without a namespace).
+    using write = claim_binder::write;
     struct result {
         adapter::ticket of = 0;
         adapter::outcome what = adapter::outcome::applied;
         std::string message;
     };
 
-    explicit volume_binder(volume_binder_options how = {}) : how_(how) {}
+    explicit volume_binder(volume_binder_options how = {}) : how_(how), claims_(how.devices) {}
 
+    /// `gang`: the pod's gang. If one of its pods fails, all of their claims are released.
     void want(adapter::ticket of, object_key pod, std::string uid, std::string node,
-              std::int64_t now) {
+              std::int64_t now, codec::group_key gang = {}) {
+        claims_.want(pod, uid, node, std::move(gang), now);
         wanted_.emplace(of, pending{std::move(pod), std::move(uid), std::move(node), now, {}});
         chosen_.reset();
     }
@@ -83,12 +81,19 @@ public:
         writes_.clear();
         keeps_.clear();
         chosen_.reset();
+        claims_.clear();
+    }
+    /// See claim_binder::review().
+    template<class Pods, class IsStarting>
+    void review(const live_devices& devices, const Pods& pods, const IsStarting& is_starting,
+                std::int64_t now) {
+        claims_.review(devices, pods, is_starting, now);
     }
 
     /// Returns the time of the next call of `settle` and `next` if no event arrives before (steady
     /// clock, ns).
     [[nodiscard]] std::int64_t wakes() const {
-        std::int64_t first = adapter::never_comes;
+        std::int64_t first = claims_.wakes();
         for (const auto& [of, each] : wanted_)
             first = std::min(first, each.since + how_.patience);
         for (const auto& [key, each] : writes_)
@@ -111,6 +116,7 @@ public:
                 continue;
             }
             found.push_back({at->first, ended->what, ended->message});
+            claims_.end(at->second.pod, ended->what == adapter::outcome::refused);
             at = wanted_.erase(at);
         }
         if (wanted_.empty()) {
@@ -123,7 +129,8 @@ public:
     /// Returns the next write, if any. `pods` and `node_of`: as settle() has them.
     template<class Pods, class NodeOf>
     [[nodiscard]] std::optional<write> next(const live_storage& storage, const Pods& pods,
-                                            const NodeOf& node_of, std::int64_t now) {
+                                            const NodeOf& node_of, const adapter::instant& at) {
+        const std::int64_t now = at.steady;
         if (!chosen_ && !wanted_.empty())
             choose(storage, pods, node_of);
         for (auto& [of, each] : wanted_) {
@@ -134,18 +141,15 @@ public:
             for (const codec::pod_volume& volume : pod->second.object.volumes)
                 if (auto made = bind(each, volume, storage, now))
                     return made;
-            for (const codec::pod_claim& claim : pod->second.object.claims)
-                if (auto made = reserve(pod->second.object, claim, storage, now))
-                    return made;
         }
-        return std::nullopt;
+        return claims_.next(storage.devices(), pods, node_of, at);
     }
 
     void done(const object_key& about, adapter::outcome what, std::string message,
               std::int64_t now) {
         const auto at = writes_.find(about);
         if (at == writes_.end())
-            return;
+            return static_cast<void>(claims_.done(about, what, std::move(message), now));
         chosen_.reset();
         at->second.under_way = false;
         at->second.again_at = now + how_.again_after;
@@ -202,26 +206,20 @@ private:
             if (auto failed = failure_of(of, key, claim->object))
                 return failed;
         }
-        bool all_reserved = true;
-        for (const codec::pod_claim& each : pod->second.object.claims) {
-            if (!open_claim(pod->second.object, each, storage))
-                continue;
-            all_reserved = false;
-            if (const auto at = writes_.find(reservation_of(pod->second.object, each.claim));
-                at != writes_.end() && !at->second.refused.empty())
-                return ending{outcome::refused, "resource claim " + each.claim +
-                                                    " cannot be reserved: " + at->second.refused};
-        }
+        const claim_binder::verdict devices =
+            claims_.judge(pod->second.object, storage.devices(), now);
+        if (devices.what == claim_binder::progress::failed)
+            return ending{outcome::refused, devices.why};
+        if (devices.what == claim_binder::progress::cancelled && !pod->second.object.claims.empty())
+            return ending{outcome::not_started, {}};
         const std::string open = unbound_claims(pod->second.object, storage);
-        if (open.empty() && all_reserved)
-            return ending{outcome::applied, {}};
-        if (now - of.since < how_.patience)
-            return std::nullopt;
-        const std::string limit =
-            " within " + std::to_string(how_.patience / adapter::second) + " s";
-        return ending{outcome::refused, open.empty()
-                                            ? "resource claims were not reserved" + limit
-                                            : "claims " + open + " were not bound" + limit};
+        if (!open.empty() && now - of.since >= how_.patience)
+            return ending{outcome::refused, "claims " + open + " were not bound within " +
+                                                std::to_string(how_.patience / adapter::second) +
+                                                " s"};
+        return open.empty() && devices.what == claim_binder::progress::ready
+                   ? std::optional(ending{outcome::applied, {}})
+                   : std::nullopt;
     }
 
     [[nodiscard]] std::optional<ending> failure_of(pending& of, const object_key& key,
@@ -297,33 +295,6 @@ private:
         return write{key, select_node_request(claim->object, claim->version, of.node)};
     }
 
-    /// Returns the ResourceClaim of a pod's entry if it is still to be reserved, else nullptr.
-    [[nodiscard]] static const codec::resource_claim_object*
-    open_claim(const codec::pod_object& pod, const codec::pod_claim& entry,
-               const live_storage& storage) {
-        if (entry.needs_none || entry.claim.empty())
-            return nullptr;
-        const auto* const claim =
-            storage.resource_claim({pod.metadata.key.name_space, entry.claim});
-        return claim && claim->allocation && !codec::is_reserved_for(*claim, pod) ? claim : nullptr;
-    }
-    [[nodiscard]] static object_key reservation_of(const codec::pod_object& pod,
-                                                   const std::string& claim) {
-        return {pod.metadata.key.name_space,
-                "resource claim " + claim + " for pod " + pod.metadata.key.name};
-    }
-    [[nodiscard]] std::optional<write> reserve(const codec::pod_object& pod,
-                                               const codec::pod_claim& entry,
-                                               const live_storage& storage, std::int64_t now) {
-        const codec::resource_claim_object* const claim = open_claim(pod, entry, storage);
-        if (!claim)
-            return std::nullopt;
-        object_key about = reservation_of(pod, entry.claim);
-        if (!may_write(about, {}, now))
-            return std::nullopt;
-        return write{std::move(about), reserve_claim_request(*claim, pod)};
-    }
-
     /// True if the object may be written now. A write based on the same version is only repeated
     /// after `again_after`.
     [[nodiscard]] bool may_write(const object_key& about, const std::string& version,
@@ -338,6 +309,7 @@ private:
     }
 
     volume_binder_options how_;
+    claim_binder claims_;
     std::map<adapter::ticket, pending> wanted_;
     std::map<object_key, written> writes_;
     /// The claims that volumes were reserved for, by volume name.

@@ -4,11 +4,9 @@
 #include <string>
 #include <utility>
 
-#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 
-#include <muster/codec/device_objects.hpp>
 #include <muster/codec/object_metadata.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/storage_objects.hpp>
@@ -18,9 +16,9 @@ namespace muster {
 inline namespace v0_1 {
 namespace kube {
 
-// The writes by which a scheduler gets volumes bound and device claims reserved. Each request has
-// the observed uid and resourceVersion as preconditions, so it never changes another object of the
-// same name or a newer version; a reservation is added to those of any version.
+// The writes by which a scheduler gets volumes bound. Each request has the observed uid and
+// resourceVersion as preconditions, so it never changes another object of the same name or a newer
+// version.
 
 /// Asks the provisioner of a claim for a volume that this node can use (annotation
 /// `selected-node`).
@@ -62,24 +60,6 @@ namespace kube {
                                 {"namespace", claim.metadata.key.name_space},
                                 {"name", claim.metadata.key.name},
                                 {"uid", claim.metadata.uid}}}}}});
-    return made;
-}
-
-/// Adds the pod to the consumers of an allocated ResourceClaim (`status.reservedFor`).
-[[nodiscard]] inline http_request reserve_claim_request(const codec::resource_claim_object& claim,
-                                                        const codec::pod_object& pod) {
-    const codec::object_key& key = claim.metadata.key;
-    http_request made;
-    made.method = http_method::patch;
-    made.path = "/apis/resource.k8s.io/v1/namespaces/" + escape(key.name_space) +
-                "/resourceclaims/" + escape(key.name) + "/status";
-    made.content_type = strategic_patch_type;
-    boost::json::array consumers;
-    consumers.push_back(boost::json::object{
-        {"resource", "pods"}, {"name", pod.metadata.key.name}, {"uid", pod.metadata.uid}});
-    made.body = boost::json::serialize(
-        boost::json::object{{"metadata", {{"uid", claim.metadata.uid}}},
-                            {"status", {{"reservedFor", std::move(consumers)}}}});
     return made;
 }
 

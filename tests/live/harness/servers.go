@@ -276,7 +276,7 @@ func startRealWith(binaries, folder string, attended bool) (made *server, err er
 			"--service-account-private-key-file="+in("sa.key"), "--root-ca-file="+in("ca.crt"),
 			"--feature-gates=GenericWorkload=true",
 			"--controllers=garbage-collector-controller,pod-garbage-collector-controller,podgroup-protection-controller,"+
-				"namespace-controller,job-controller,persistentvolume-binder-controller,ephemeral-volume-controller",
+				"namespace-controller,job-controller,persistentvolume-binder-controller,ephemeral-volume-controller,resourceclaim-controller",
 			"--cert-dir="+in("kcm"), fmt.Sprintf("--secure-port=%d", managerPort))
 		made.manager = true
 	}

@@ -89,14 +89,13 @@ TEST_CASE("live, a pod waits for GPUs that only HAMi's agent gives, until a node
     CHECK(other.outcome() == waits);
 }
 
-TEST_CASE("live, a pod waits until its claim is allocated, and goes where that is") {
+TEST_CASE("live, a pod starts where its claim is allocated, or can be") {
     live of;
     of.take(nodes + user);
     CHECK(of.outcome() ==
           "resource claim gpus does not exist (expected a ResourceClaim of that name); ");
     of.take(claim(""));
-    CHECK(of.outcome() == "resource claim gpus is not allocated: allocation is not written yet by "
-                          "this version; ");
+    CHECK(of.outcome() == "on n1"); // it asks for no device
     of.take(claim(allocated));
     CHECK(of.outcome() == "on n2"); // the claim is reserved before the pod is bound
     of.take(claim(allocated + ", reservedFor: [{resource: pods, name: a, uid: u-a}]"));
@@ -104,6 +103,54 @@ TEST_CASE("live, a pod waits until its claim is allocated, and goes where that i
     of.lose(claim(""));
     CHECK(of.outcome() ==
           "resource claim gpus does not exist (expected a ResourceClaim of that name); ");
+}
+
+TEST_CASE(
+    "live, pods with claims count the devices of nodes, and those of running pods are in use") {
+    const std::string asking =
+        "spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu}}]}}\n";
+    const auto named = [&](const std::string& name, const std::string& status) {
+        return "---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: " +
+               name + "}\n" + asking + "status: {" + status + "}\n";
+    };
+    live of;
+    of.take(nodes + gpu_class + user + named("gpus", ""));
+    CHECK(of.outcome().empty()); // no node has such a device
+    of.take(slice);
+    CHECK(of.outcome() == "on n2");
+    const std::string other =
+        "---\napiVersion: v1\nkind: Pod\nmetadata: {name: b}\nspec: {schedulerName: gangs, "
+        "nodeName: n2, containers: [{name: c, image: i}], resourceClaims: [{name: g, "
+        "resourceClaimName: held}]}\n";
+    std::string held = allocated;
+    held.replace(held.find("pool: p"), 7, "pool: n2");
+    of.take(other + named("held", held + ", reservedFor: [{resource: pods, name: b, uid: u-b}]"));
+    CHECK(of.outcome().empty());
+    // The device stays in use until the allocation is gone.
+    of.lose(other);
+    CHECK(of.outcome().empty());
+    of.take(named("held", ""));
+    CHECK(of.outcome() == "on n2");
+}
+
+TEST_CASE("live, a pod waits for a claim that is still to be made from its template") {
+    live of;
+    of.take(nodes + pod("containers: [{name: c, image: i}], resourceClaims: [{name: g, "
+                        "resourceClaimTemplateName: t}]"));
+    CHECK(of.outcome() == "the resource claim for g is still to be made from template t; ");
+}
+
+TEST_CASE("live, a pod waits if a device of its claim cannot be used") {
+    live of;
+    std::string broken = allocated;
+    broken.replace(broken.find("device: d0"), 10,
+                   "device: d0, bindingConditions: [Up], bindingFailureConditions: [Down]");
+    of.take(nodes + user + claim(broken));
+    CHECK(of.outcome() == "on n2");
+    of.take(claim(broken + ", devices: [{driver: x.com, pool: p, device: d0, conditions: [{type: "
+                           "Down, status: 'True', message: lost}]}]"));
+    CHECK(of.outcome() ==
+          "resource claim gpus has a device that cannot be used: Down of device d0: lost; ");
 }
 
 TEST_CASE("live, a pod waits for devices of a class if no device plugin serves the resource") {

@@ -110,7 +110,7 @@ struct world {
     /// The volumes that are reserved for claims, each as "volume for claim".
     std::vector<std::string> writes() {
         std::vector<std::string> made;
-        while (auto one = binder.next(storage, pods, node_of(), 0)) {
+        while (auto one = binder.next(storage, pods, node_of(), {})) {
             const auto at = one->request.body.find("\"name\":\"");
             const std::string rest = one->request.body.substr(at + 8);
             made.push_back(one->about.name + " for " + rest.substr(0, rest.find('"')));
@@ -212,7 +212,7 @@ TEST_CASE("volume_binder: an allocated claim is reserved for the pod before the 
         static_cast<void>(w.storage.renew(w.nodes, w.gangs));
     };
     observe({{"pods", "other", "u-other"}});
-    const auto write = w.binder.next(w.storage, w.pods, w.node_of(), 0);
+    const auto write = w.binder.next(w.storage, w.pods, w.node_of(), {});
     REQUIRE(write);
     CHECK(write->request.path ==
           "/apis/resource.k8s.io/v1/namespaces/team/resourceclaims/gpus/status");

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <muster/kube/claim_binder.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <doctest/doctest.h>
+
+#include "fed_objects.hpp"
+
+namespace claim_binder_test {
+
+namespace adapter = muster::adapter;
+namespace codec = muster::codec;
+namespace json = boost::json;
+namespace kube = muster::kube;
+using codec::object_key;
+using progress = kube::claim_binder::progress;
+
+namespace {
+
+std::string node(const std::string& name) {
+    return "---\napiVersion: v1\nkind: Node\nmetadata: {name: " + name +
+           "}\nstatus: {allocatable: {cpu: 8, pods: 110}}\n";
+}
+std::string slice(const std::string& on, const std::string& devices) {
+    return "---\napiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {name: s-" + on +
+           "}\nspec: {driver: x.com, nodeName: " + on + ", pool: {name: " + on +
+           ", generation: 1, resourceSliceCount: 1}, devices: [" + devices + "]}\n";
+}
+const std::string gpu_class =
+    "---\napiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: gpu}\nspec: "
+    "{selectors: [{cel: {expression: \"device.driver == 'x.com'\"}}]}\n";
+const std::string spec =
+    "spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu}}]}}\n";
+
+/// Pods of one gang, each with the ResourceClaim of its name, and nodes n1 and n2.
+struct world : fed_objects {
+    kube::claim_binder binder;
+    std::set<object_key> starting;
+    std::int64_t now = 0;
+    int version = 1;
+
+    world() {
+        take(node("n1") + node("n2") + gpu_class +
+             "---\napiVersion: scheduler.tensorstack.dev/v1beta1\nkind: PodGroup\nmetadata: "
+             "{name: gang}\nspec: {minMember: 1}\n");
+    }
+
+    void pod(const std::string& name) {
+        take(
+            "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + name +
+            ", labels: {scheduler.tensorstack.dev/group-name: gang}}\nspec: {schedulerName: gangs, "
+            "containers: [{name: c, image: i}], resourceClaims: "
+            "[{name: g, resourceClaimName: " +
+            name + "}]}\n");
+        claim(name, "metadata: {name: " + name + "}\n" + spec);
+    }
+    void claim(const std::string&, const std::string& rest) {
+        take("---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaim\n" + rest);
+    }
+    void want(const std::string& name, const std::string& on) {
+        starting.insert({"team", name});
+        static_cast<void>(devices());
+        binder.want({"team", name}, "u-" + name, on,
+                    objects.gangs().pods().at({"team", name}).told_in, now);
+    }
+    [[nodiscard]] const kube::live_devices& devices() {
+        objects.tell(view, std::exchange(first, {}));
+        return objects.storage().devices();
+    }
+    [[nodiscard]] auto node_of() const {
+        return [this](const std::string& name) { return objects.find_node(name); };
+    }
+    void review() {
+        const auto is_starting = [&](const object_key& key) { return starting.contains(key); };
+        binder.review(devices(), objects.gangs().pods(), is_starting, now);
+    }
+    std::vector<kube::claim_binder::write> writes() {
+        std::vector<kube::claim_binder::write> made;
+        while (auto one = binder.next(devices(), objects.gangs().pods(), node_of(), {now, 0}))
+            made.push_back(std::move(*one));
+        return made;
+    }
+    /// The server carries out the writes, and the claims are observed as they are then.
+    std::vector<std::string> carry_out() {
+        std::vector<std::string> said;
+        for (const auto& each : writes()) {
+            said.push_back(each.about.name);
+            apply(each);
+        }
+        return said;
+    }
+    void apply(const kube::claim_binder::write& each) {
+        const std::string name = each.about.name.substr(each.about.name.rfind(' ') + 1);
+        json::object& at = stored[name];
+        const json::object body = json::parse(each.request.body).as_object();
+        if (each.request.path.ends_with("/status")) {
+            json::object& status = at["status"].is_object() ? at["status"].get_object()
+                                                            : at["status"].emplace_object();
+            for (const auto& [key, value] : body.at("status").as_object())
+                if (value.is_null())
+                    status.erase(key);
+                else
+                    status[key] = value;
+        } else if (body.at("metadata").as_object().contains("finalizers")) {
+            at["metadata"] =
+                json::object{{"finalizers", body.at("metadata").as_object().at("finalizers")},
+                             {"annotations", body.at("metadata").as_object().at("annotations")}};
+        } else {
+            at.erase("metadata");
+        }
+        binder.done(each.about, adapter::outcome::applied, {}, now);
+        observe(name);
+    }
+    /// Claims are observed with a new version each time.
+    void observe(const std::string& name) {
+        json::object made = stored[name];
+        json::object metadata{{"name", name}, {"namespace", "team"}};
+        if (const json::value* const more = made.if_contains("metadata"))
+            for (const auto& [key, value] : more->as_object())
+                metadata[key] = value;
+        metadata["uid"] = "u-" + name;
+        metadata["resourceVersion"] = std::to_string(++version);
+        made["apiVersion"] = "resource.k8s.io/v1";
+        made["kind"] = "ResourceClaim";
+        made["metadata"] = metadata;
+        made["spec"] = json::parse(R"({"devices":{"requests":[
+            {"name":"r","exactly":{"deviceClassName":"gpu"}}]}})");
+        const auto read = kube::read_sent_object("sent", json::serialize(made));
+        REQUIRE(read);
+        objects.take(stream_of(made), kube::arrived(*kube::detail::identify(json::value(made)),
+                                                    read->document, read->faults));
+    }
+    kube::claim_binder::verdict judge(const std::string& name) {
+        return binder.judge(objects.gangs().pods().at({"team", name}).object, devices(), now);
+    }
+    [[nodiscard]] std::string device_of(const std::string& name) {
+        const json::value& status = stored[name]["status"];
+        if (!status.is_object() || !status.get_object().contains("allocation"))
+            return "none";
+        const json::object& result =
+            status.at("allocation").at("devices").at("results").at(0).as_object();
+        return std::string(result.at("pool").as_string()) + "/" +
+               std::string(result.at("device").as_string());
+    }
+    std::map<std::string, json::object> stored;
+};
+
+} // namespace
+
+TEST_CASE(
+    "claim_binder: a claim gets the finalizer, then its allocation, and then its pod is ready") {
+    world w;
+    w.take(slice("n1", "{name: d0}"));
+    w.pod("a");
+    w.want("a", "n1");
+    CHECK(w.judge("a").why == "resource claim a is not allocated yet");
+    CHECK(w.carry_out() == std::vector<std::string>{"protection of resource claim a for pod a"});
+    CHECK(w.stored["a"]["metadata"].at("annotations").at("muster.dev/allocated-for") == "u-a");
+    CHECK(w.judge("a").what == progress::waiting);
+    CHECK(w.carry_out() == std::vector<std::string>{"allocation of resource claim a for pod a"});
+    CHECK(w.device_of("a") == "n1/d0");
+    CHECK(w.judge("a").what == progress::ready);
+    CHECK(w.writes().empty());
+}
+
+TEST_CASE("claim_binder: pods on one node get different devices, and each what it can use") {
+    // The first pod must not get the only device that the second one asks for.
+    world w;
+    w.take(slice("n1", "{name: d0, attributes: {big: {bool: true}}}, {name: d1}"));
+    w.pod("a");
+    w.pod("b");
+    const std::string big = R"({"devices":{"requests":[{"name":"r","exactly":{
+        "deviceClassName":"gpu","selectors":[{"cel":{"expression":
+        "'big' in device.attributes['x.com'] && device.attributes['x.com'].big"}}]}}]}})";
+    w.claim("b", "metadata: {name: b}\nspec: " + big + "\n");
+    w.want("a", "n1");
+    w.want("b", "n1");
+    CHECK(w.writes().size() == 2);
+    const kube::device_choices chosen =
+        kube::choose_devices(w.devices().make_catalog(), {},
+                             {{w.devices().claim({"team", "a"}), w.objects.find_node("n1")},
+                              {w.devices().claim({"team", "b"}), w.objects.find_node("n1")}});
+    REQUIRE(chosen.lacking.empty());
+    CHECK(chosen.of.at({"team", "a"}).devices.devices.front().id.device == "d1");
+    CHECK(chosen.of.at({"team", "b"}).devices.devices.front().id.device == "d0");
+}
+
+TEST_CASE("claim_binder: nothing is written for a gang if one of its nodes lacks devices") {
+    world w;
+    w.take(slice("n1", "{name: d0}") + slice("n2", "{name: d0}"));
+    for (const std::string name : {"a", "b", "c"})
+        w.pod(name);
+    w.want("a", "n1");
+    w.want("b", "n2");
+    w.want("c", "n2");
+    CHECK(w.writes().empty());
+    CHECK(w.judge("a").what == progress::failed);
+    CHECK(w.judge("a").why == "resource claim a cannot be allocated: on node n2 the devices that "
+                              "are free do not satisfy all claims");
+}
+
+TEST_CASE("claim_binder: a device that was chosen stays chosen until the allocation is observed") {
+    world w;
+    w.take(slice("n1", "{name: d0}, {name: d1}"));
+    w.pod("a");
+    w.want("a", "n1");
+    w.carry_out();
+    const auto sent = w.writes();
+    REQUIRE(sent.size() == 1);
+    w.pod("b");
+    w.want("b", "n1");
+    const auto second = w.writes();
+    REQUIRE(second.size() == 1);
+    w.apply(second.front());
+    CHECK(w.carry_out().size() == 1);
+    CHECK(w.device_of("b") == "n1/d1");
+    w.apply(sent.front());
+    CHECK(w.device_of("a") == "n1/d0");
+}
+
+TEST_CASE("claim_binder: after a conflict the write is made again for the newer version") {
+    world w;
+    w.take(slice("n1", "{name: d0}"));
+    w.pod("a");
+    w.want("a", "n1");
+    w.carry_out();
+    const auto sent = w.writes();
+    REQUIRE(sent.size() == 1);
+    w.binder.done(sent.front().about, adapter::outcome::conflict, "changed", w.now);
+    CHECK(w.writes().empty());
+    w.observe("a");
+    CHECK(w.carry_out() == std::vector<std::string>{"allocation of resource claim a for pod a"});
+    CHECK(w.judge("a").what == progress::ready);
+}
+
+TEST_CASE("claim_binder: a choice is made again if another claim got the device meanwhile") {
+    world w;
+    w.take(slice("n1", "{name: d0}, {name: d1}"));
+    w.pod("a");
+    w.want("a", "n1");
+    w.carry_out();
+    w.claim("other", "metadata: {name: other}\n" + spec +
+                         "status: {allocation: {devices: {results: [{request: r, driver: x.com, "
+                         "pool: n1, device: d0}]}}}\n");
+    w.carry_out();
+    CHECK(w.device_of("a") == "n1/d1");
+}
+
+TEST_CASE("claim_binder: a pod is ready when all binding conditions of its devices hold") {
+    world w;
+    w.take(slice("n1", "{name: d0, bindingConditions: [Up], bindingFailureConditions: [Down]}"));
+    w.pod("a");
+    w.want("a", "n1");
+    w.carry_out();
+    w.carry_out();
+    CHECK(w.judge("a").why == "resource claim a waits for Up of device d0");
+    const auto say = [&](const std::string& condition) {
+        w.stored["a"]["status"].as_object()["devices"] =
+            json::parse(R"([{"driver":"x.com","pool":"n1","device":"d0","conditions":[{"type":")" +
+                        condition + R"(","status":"True","message":"so"}]}])");
+        w.observe("a");
+    };
+    SUBCASE("they hold") {
+        say("Up");
+        CHECK(w.judge("a").what == progress::ready);
+    }
+    SUBCASE("one says that the device cannot be used") {
+        say("Down");
+        CHECK(w.judge("a").why ==
+              "resource claim a has a device that cannot be used: Down of device d0: so");
+    }
+    SUBCASE("it takes too long") {
+        w.now = 120 * adapter::second;
+        CHECK(w.judge("a").what == progress::failed);
+        CHECK(w.judge("a").why == "resource claim a waits for Up of device d0 (waited 120 s)");
+    }
+}
+
+TEST_CASE("claim_binder: an allocated claim is only reserved") {
+    world w;
+    w.pod("a");
+    w.stored["a"]["status"] = json::parse(R"({"allocation":{"devices":{"results":[
+        {"request":"r","driver":"x.com","pool":"n1","device":"d0"}]}}})");
+    w.observe("a");
+    w.want("a", "n1");
+    const auto made = w.writes();
+    REQUIRE(made.size() == 1);
+    CHECK(made.front().request.path ==
+          "/apis/resource.k8s.io/v1/namespaces/team/resourceclaims/a/status");
+    CHECK(made.front().request.body == R"({"metadata":{"uid":"u-a"},"status":{"reservedFor":[)"
+                                       R"({"resource":"pods","name":"a","uid":"u-a"}]}})");
+    w.binder.done(made.front().about, adapter::outcome::refused, "too many", 0);
+    CHECK(w.judge("a").why == "resource claim a cannot be reserved: too many");
+}
+
+TEST_CASE("claim_binder: claims of a gang of which a pod failed are released") {
+    world w;
+    w.take(slice("n1", "{name: d0}") + slice("n2", "{name: d0}"));
+    w.pod("a");
+    w.pod("b");
+    w.want("a", "n1");
+    w.want("b", "n2");
+    w.carry_out();
+    CHECK(w.carry_out().size() == 2);
+    w.binder.end({"team", "b"}, true);
+    w.review();
+    CHECK(w.writes().empty()); // the scheduler has not given up the gang yet
+    w.starting.clear();
+    w.review();
+    CHECK(w.judge("a").what == progress::cancelled);
+    w.binder.end({"team", "a"}, false);
+    w.review();
+    CHECK(w.carry_out() == std::vector<std::string>{"release of resource claim a for pod a",
+                                                    "release of resource claim b for pod b"});
+    CHECK(w.device_of("a") == "none");
+    w.review();
+    CHECK(w.carry_out().size() == 2);
+    CHECK(!w.stored["a"].contains("metadata"));
+    w.review();
+    CHECK(w.writes().empty());
+}
+
+TEST_CASE("claim_binder: a new binder releases what is allocated for pods that do not start") {
+    world before;
+    before.take(slice("n1", "{name: d0}"));
+    before.pod("a");
+    before.want("a", "n1");
+    before.carry_out();
+    before.carry_out();
+    before.binder = kube::claim_binder();
+    before.starting.clear();
+    before.review();
+    CHECK(before.writes().empty());
+    before.now = 9 * adapter::second;
+    before.review();
+    CHECK(before.writes().empty());
+    SUBCASE("it does not start within ten seconds") {
+        before.now = 11 * adapter::second;
+        before.review();
+        CHECK(before.carry_out() ==
+              std::vector<std::string>{"release of resource claim a for pod a"});
+    }
+    SUBCASE("it starts") {
+        before.want("a", "n1");
+        before.now = 11 * adapter::second;
+        before.review();
+        CHECK(before.writes().empty());
+        CHECK(before.judge("a").what == progress::ready);
+    }
+}
+
+TEST_CASE(
+    "claim_binder: a claim that others allocated, or that has another user, is not released") {
+    world w;
+    w.pod("a");
+    w.pod("b");
+    const std::string devices = R"("devices":{"results":[
+        {"request":"r","driver":"x.com","pool":"n1","device":"d0"}]})";
+    w.stored["a"]["status"] = json::parse("{\"allocation\":{" + devices + "}}");
+    w.stored["b"]["metadata"] =
+        json::parse(R"({"annotations":{"muster.dev/allocated-for":"u-b"}})");
+    w.stored["b"]["status"] =
+        json::parse("{\"allocation\":{" + devices +
+                    R"(},"reservedFor":[{"resource":"pods","name":"z","uid":"u-z"}]})");
+    w.observe("a");
+    w.observe("b");
+    w.review();
+    w.now = 100 * adapter::second;
+    w.review();
+    CHECK(w.writes().empty());
+}
+
+TEST_CASE("claim_binder: a pod is not ready while its claim is being released") {
+    world w;
+    w.take(slice("n1", "{name: d0}"));
+    w.pod("a");
+    w.want("a", "n1");
+    w.carry_out();
+    w.carry_out();
+    w.binder.end({"team", "a"}, true);
+    w.starting.clear();
+    w.review();
+    const auto release = w.writes();
+    REQUIRE(release.size() == 1);
+    w.want("a", "n1");
+    CHECK(w.judge("a").why == "resource claim a is being released");
+    w.binder.done(release.front().about, adapter::outcome::applied, {}, 0);
+    CHECK(w.judge("a").why == "resource claim a is being released");
+    w.apply(release.front());
+    CHECK(w.judge("a").why == "resource claim a is not allocated yet");
+    CHECK(w.carry_out() == std::vector<std::string>{"allocation of resource claim a for pod a"});
+    CHECK(w.judge("a").what == progress::ready);
+}
+
+} // namespace claim_binder_test
