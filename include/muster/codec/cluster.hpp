@@ -226,8 +226,7 @@ template<std::size_t Width>
     spec.taints = object.taints;
     spec.unschedulable = object.unschedulable;
     spec.name = object.metadata.key.name;
-    if (const auto has = volumes.stocks.find(spec.name); has != volumes.stocks.end())
-        spec.devices = has->second;
+    spec.devices = volumes.stock_of(spec.name);
     for (const auto& [kind, supply] : volumes.kinds)
         if (const auto column = kinds.find(kind))
             spec.allocatable[*column] = supply.at(spec.name);

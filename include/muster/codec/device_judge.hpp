@@ -121,6 +121,9 @@ public:
         return std::min(known.fitting, most);
     }
 
+    /// The number of answers that it keeps.
+    [[nodiscard]] std::size_t size() const noexcept { return answers_.size(); }
+
 private:
     static constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::max();
 

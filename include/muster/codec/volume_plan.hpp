@@ -89,7 +89,7 @@ struct volume_effects {
         missing.push_back(claim);
     }
     /// Adds the effects of the pod's devices: `waits`, `missing_devices`, `unreserved`,
-    /// `unmade_devices`, `unusable`, `reach`, `reach_of`, `amounts` and `growing`.
+    /// `unmade_devices`, `unusable`, `reach`, `reach_of`, `amounts`, `growing` and `devices`.
     void add_devices(const volume_effects& more) {
         waits.insert(waits.end(), more.waits.begin(), more.waits.end());
         missing_devices.insert(missing_devices.end(), more.missing_devices.begin(),
@@ -103,6 +103,8 @@ struct volume_effects {
         for (const auto& [kind, amount] : more.amounts)
             amounts[kind] += amount;
         growing.insert(more.growing.begin(), more.growing.end());
+        if (more.devices != device_demand::none)
+            devices = more.devices;
     }
     [[nodiscard]] friend bool operator==(const volume_effects&, const volume_effects&) = default;
 };
@@ -158,6 +160,10 @@ struct volume_plan {
     /// Waiting pods that can get an extended resource from devices alone, by the resource.
     std::map<std::string, std::size_t> from_devices;
 
+    [[nodiscard]] device_stock stock_of(const std::string& node) const {
+        const auto known = stocks.find(node);
+        return known == stocks.end() ? device_stock::none : known->second;
+    }
     [[nodiscard]] const volume_effects* find(const object_key& pod) const {
         const auto known = pods.find(pod);
         return known == pods.end() ? nullptr : &known->second;

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -13,6 +15,7 @@
 #include <muster/codec/device_catalog.hpp>
 #include <muster/codec/device_claims.hpp>
 #include <muster/codec/device_counter.hpp>
+#include <muster/codec/device_judge.hpp>
 #include <muster/codec/device_objects.hpp>
 #include <muster/codec/device_planner.hpp>
 #include <muster/codec/objects.hpp>
@@ -38,6 +41,7 @@ public:
         set(slices_, std::move(object));
     }
     void put(codec::device_class_object object) {
+        judge_.reset();
         ++supply_changes_;
         set(classes_, std::move(object));
     }
@@ -49,6 +53,7 @@ public:
         } else if (kind == "ResourceSlice") {
             slices_.erase(key);
         } else if (kind == "DeviceClass") {
+            judge_.reset();
             classes_.erase(key);
         } else {
             return false;
@@ -100,10 +105,16 @@ public:
             if (const auto at = gangs.pods().find(key); at != gangs.pods().end())
                 pods.push_back(&at->second.object);
         codec::volume_plan made;
+        if (judge_ && judge_->size() > most_kept_answers)
+            judge_.reset();
+        made.judge = judge_;
         codec::device_planner planner(catalog, all, codec::device_writes::claims);
         planner.keep_names(names_);
         std::move(planner).plan(pods, {}, made);
-        const bool differs = made.pods != effects_ || made.kinds != kinds_;
+        const bool differs = made.pods != effects_ || made.kinds != kinds_ ||
+                             made.stocks != stocks_ || made.judge != judge_;
+        judge_ = std::move(made.judge);
+        stocks_ = std::move(made.stocks);
         effects_ = std::move(made.pods);
         unready_.clear();
         for (const auto& [key, each] : effects_)
@@ -116,6 +127,14 @@ public:
     /// The effects of devices on pods: reasons to wait, allowed nodes, and amounts.
     [[nodiscard]] const std::map<object_key, codec::volume_effects>& effects() const noexcept {
         return effects_;
+    }
+    /// The devices of nodes that do not add up, and what decides about them; null if nothing needs
+    /// it. It stays the same as long as no DeviceClass changes, so that numbers keep their meaning.
+    [[nodiscard]] const std::map<std::string, device_stock>& stocks() const noexcept {
+        return stocks_;
+    }
+    [[nodiscard]] const std::shared_ptr<codec::device_judge>& judge() const noexcept {
+        return judge_;
     }
     /// The amounts that nodes have.
     [[nodiscard]] const std::map<std::string, codec::volume_supply>& kinds() const noexcept {
@@ -167,6 +186,8 @@ public:
     }
 
 private:
+    static constexpr std::size_t most_kept_answers = 200'000;
+
     template<class Object>
     void set(std::map<object_key, Object>& in, Object object) {
         object_key key = object.metadata.key;
@@ -184,6 +205,8 @@ private:
     std::set<object_key> users_;
     std::map<object_key, codec::volume_effects> effects_;
     std::map<std::string, codec::volume_supply> kinds_;
+    std::map<std::string, device_stock> stocks_;
+    std::shared_ptr<codec::device_judge> judge_;
     std::vector<object_key> unready_;
     codec::device_counter::kind_names names_;
     std::uint64_t changes_ = 0;

@@ -158,6 +158,10 @@ public:
         scope_.spread.renew(nodes_, !dirty_nodes_.empty(), gangs_);
         renew_volumes();
         note_kinds_of_nodes();
+        const codec::device_judge* const judge = storage_.plan().judge.get();
+        if (const device_rule rule = judge ? device_rule::of(*judge) : device_rule{};
+            !(view.known().accounts().rule() == rule))
+            view.known().set_device_rule(rule);
         bool told = tell_nodes(view, all.nodes);
         told |= tell_queues(view, all.queues);
         told |= gangs_.tell(view, scope_, how_.levels, kinds_, pods_kind_, storage_.plan(),

@@ -179,6 +179,8 @@ public:
         for (const auto& [key, each] : devices_.effects())
             made.pods[key].add_devices(each);
         made.kinds.insert(devices_.kinds().begin(), devices_.kinds().end());
+        made.stocks = devices_.stocks();
+        made.judge = devices_.judge();
         const changes found = differences(plan_, made, nodes);
         plan_ = std::move(made);
         return found;
@@ -321,6 +323,10 @@ private:
         };
         compare(before, after);
         compare(after, before);
+        for (const auto* stocks : {&before.stocks, &after.stocks})
+            for (const auto& [name, each] : *stocks)
+                if (before.stock_of(name) != after.stock_of(name))
+                    found.nodes.insert(name);
         const bool marks =
             before.marks_nodes != after.marks_nodes || before.node_labels != after.node_labels;
         for (const auto& [name, node] : nodes)

@@ -52,6 +52,9 @@ public:
         return room_ && most > 0 ? room_(of_, has, held, more, most) : 0;
     }
 
+    /// True if both refer to one object.
+    [[nodiscard]] friend bool operator==(const device_rule&, const device_rule&) = default;
+
 private:
     const void* of_ = nullptr;
     std::int64_t (*room_)(const void*, device_stock, std::span<const device_demand>, device_demand,
