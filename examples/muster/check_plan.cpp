@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check_plan.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
 #include <muster/base/checked.hpp>
+#include <muster/codec/device_assignment.hpp>
 #include <muster/vocabulary/constraints.hpp>
 
-#include "check_claims.hpp"
 #include "check_devices.hpp"
 
 namespace cli {
@@ -66,7 +67,12 @@ public:
     checker(const manifests& objects, const std::map<group_key, group_facts>& groups,
             const placements& placed, const std::string& queue_namespace,
             const std::set<object_key>& gone)
-        : objects_(&objects), groups_(&groups), placed_(&placed), gone_(&gone), devices_(objects) {
+        : objects_(&objects),
+          groups_(&groups),
+          placed_(&placed),
+          gone_(&gone),
+          devices_(objects),
+          assigned_(objects, placed, gone) {
         for (const node_object& node : objects.nodes)
             nodes_.emplace(node.metadata.key.name, &node);
         for (const queue_object& queue : objects.queues)
@@ -90,10 +96,9 @@ public:
             if (const auto to = placed_->find(pod.metadata.key); to != placed_->end())
                 check_pod(pod, to->second);
         check_devices();
-        for (const std::string& each : claim_check(*objects_, *placed_, *gone_).run())
-            found_.push_back(
-                "node " + each +
-                " has too few devices for the claims of the pods that are placed there");
+        for (const std::string& each : assigned_.lacking())
+            found_.push_back("node " + each +
+                             " has too few devices for the pods that are placed there");
         check_quotas();
         return std::move(found_);
     }
@@ -108,8 +113,12 @@ private:
     }
 
     void check_pod(const pod_object& pod, const std::string& name) {
+        const bool is_modelled = std::ranges::all_of(pod.unsupported, [&](const auto& each) {
+            return assigned_.shares_gpus(name) &&
+                   std::ranges::find(pod.share_marks, each) != pod.share_marks.end();
+        });
         if (!pod.node.empty() || pod.phase != muster::pod_phase::pending || !alive(pod) ||
-            !pod.unsupported.empty())
+            !is_modelled)
             say(pod.metadata.key, "is placed and must not be");
         const auto at = nodes_.find(name);
         if (at == nodes_.end()) {
@@ -129,7 +138,9 @@ private:
             const auto own = pod.requests.find(kind);
             const bool asks =
                 kind == "pods" || (own != pod.requests.end() && own->second.milli > 0);
-            if (!devices_.class_on(node, kind).empty())
+            // What the GPUs of such a node serve is judged by finding them.
+            if (!devices_.class_on(node, kind).empty() ||
+                (assigned_.shares_gpus(name) && is_gpu_resource(kind)))
                 continue;
             const auto has = node.allocatable.find(kind);
             const int128 most =
@@ -137,7 +148,7 @@ private:
             if (asks && sum > most)
                 say(pod.metadata.key, "overcommits " + kind + " of node " + name);
         }
-        if (!on.claims.admits(pod.where.claims))
+        if (!muster::compatible(pod.where.claims.ports, on.claims.ports()))
             say(pod.metadata.key, "claims a host port that is taken on node " + name);
         on.claims.take(pod.where.claims);
     }
@@ -247,6 +258,7 @@ private:
     const placements* placed_;
     const std::set<object_key>* gone_;
     device_room devices_;
+    device_assignment assigned_;
     std::map<std::string, const node_object*> nodes_;
     std::map<std::string, const queue_object*> queues_;
     std::map<std::string, load> on_node_;

@@ -92,7 +92,7 @@ void count_refusals(const muster::state<Traits>& known, const muster::kind_table
         texts.insert("node(s) didn't match Pod's node affinity/selector");
         return;
     }
-    if (!into.accounts().claims(node).admits(*of.claims)) {
+    if (!muster::compatible(of.claims->ports, into.accounts().claims(node).ports())) {
         texts.insert("node(s) didn't have free ports for the requested pod ports");
         return;
     }
@@ -100,6 +100,8 @@ void count_refusals(const muster::state<Traits>& known, const muster::kind_table
     for (std::size_t column = 0; column < Traits::width; ++column)
         if (of.request[column] > 0 && of.request[column] > free[column])
             texts.insert(shortage_text(kinds.name(muster::kind_id{column})));
+    if (texts.empty() && !into.accounts().admits(node, *of.claims))
+        texts.insert("cannot allocate all claims");
 }
 
 /// What kube-scheduler says of a term between pods.

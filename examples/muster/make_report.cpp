@@ -11,6 +11,7 @@
 
 #include <muster/advice/forecast.hpp>
 #include <muster/codec/cluster.hpp>
+#include <muster/codec/device_assignment.hpp>
 #include <muster/codec/pod_group_status.hpp>
 #include <muster/codec/queue_status.hpp>
 #include <muster/codec/volume_words.hpp>
@@ -161,6 +162,12 @@ public:
                 look_for_changes(decision.gang, line);
             made.groups.push_back(std::move(line));
         }
+        const muster::codec::device_assignment assigned(*known_->objects, placed, {});
+        for (group_line& line : made.groups)
+            for (placed_line& each : line.placements)
+                if (const auto* const devices = assigned.of({line.name_space, each.pod});
+                    devices && !each.nominated)
+                    each.devices = *devices;
         for (const auto& [key, pod] : state.pod_keys()) {
             if (is_everybody_selected() || asked_->groups_with.matches(*labels_.at(key)))
                 made.pods.push_back(pod_of(pod));

@@ -243,7 +243,7 @@ public:
             const std::string ports =
                 (names.size() == 1 ? "host port " : "host ports ") + list_text(names, "port");
             const auto free = std::ranges::count_if(nodes_, [&](muster::node_index node) {
-                return known_->accounts().claims(node).admits(claims);
+                return muster::compatible(claims.ports, known_->accounts().claims(node).ports());
             });
             add(texts, now_ ? ports + " free: " + std::to_string(free) + " of " +
                                   std::to_string(nodes_.size()) + " nodes"

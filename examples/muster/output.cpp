@@ -303,6 +303,21 @@ std::string yaml_text(const value& what) {
     return out.substr(1) + '\n';
 }
 
+array devices_array(const std::vector<muster::codec::assigned_device>& devices) {
+    array made;
+    for (const muster::codec::assigned_device& each : devices)
+        if (each.driver.empty())
+            made.push_back(
+                object{{"device", each.device}, {"memory", each.memory}, {"cores", each.cores}});
+        else
+            made.push_back(object{{"claim", each.entry},
+                                  {"request", each.request},
+                                  {"driver", each.driver},
+                                  {"pool", each.pool},
+                                  {"device", each.device}});
+    return made;
+}
+
 object group_object(const group_line& group) {
     object out;
     out["namespace"] = group.name_space;
@@ -323,6 +338,8 @@ object group_object(const group_line& group) {
         one["node"] = placed.node;
         if (placed.nominated)
             one["nominated"] = true;
+        if (!placed.devices.empty())
+            one["devices"] = devices_array(placed.devices);
         placements.push_back(std::move(one));
     }
     out["placements"] = std::move(placements);

@@ -182,8 +182,34 @@ constexpr std::string_view pattern = R"json({
         "pod": {"type": "string", "minLength": 1},
         "role": {"$ref": "#/$defs/role"},
         "node": {"type": "string", "minLength": 1},
-        "nominated": {"description": "The pod starts once evicted and terminating pods have left. Absent = it starts now.", "const": true}
+        "nominated": {"description": "The pod starts once evicted and terminating pods have left. Absent = it starts now.", "const": true},
+        "devices": {"description": "The devices that the pod gets: those of its ResourceClaims, and shares of GPUs.", "type": "array", "minItems": 1, "items": {"$ref": "#/$defs/device"}}
       }
+    },
+    "device": {
+      "type": "object",
+      "oneOf": [
+        {
+          "additionalProperties": false,
+          "required": ["claim", "request", "driver", "pool", "device"],
+          "properties": {
+            "claim": {"description": "The entry of the pod.", "type": "string", "minLength": 1},
+            "request": {"description": "The request of the claim, or REQUEST/ALTERNATIVE.", "type": "string", "minLength": 1},
+            "driver": {"type": "string", "minLength": 1},
+            "pool": {"type": "string", "minLength": 1},
+            "device": {"type": "string", "minLength": 1}
+          }
+        },
+        {
+          "additionalProperties": false,
+          "required": ["device", "memory", "cores"],
+          "properties": {
+            "device": {"description": "The id of the GPU: its UUID, for Koordinator its minor number, for KAI its group.", "type": "string", "minLength": 1},
+            "memory": {"description": "In the unit of the GPU's system: MiB, for Koordinator bytes.", "type": "integer", "minimum": 0},
+            "cores": {"description": "Percent.", "type": "integer", "minimum": 0}
+          }
+        }
+      ]
     },
     "reason": {
       "type": "object",

@@ -11,6 +11,7 @@
 
 #include <boost/json/object.hpp>
 
+#include <muster/codec/assigned_device.hpp>
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/reading_rules.hpp>
@@ -69,6 +70,8 @@ struct placed_line {
     std::string node;
     /// The pod starts on the node once other pods have left.
     bool nominated = false;
+    /// The devices that it gets.
+    std::vector<muster::codec::assigned_device> devices{};
 };
 
 struct role_line {

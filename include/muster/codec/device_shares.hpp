@@ -148,11 +148,6 @@ inline void note_share_annotations(const object_metadata& metadata, pod_object& 
                        pod);
 }
 
-/// True if shared GPUs can serve a request for the resource.
-[[nodiscard]] constexpr bool is_gpu_resource(std::string_view name) noexcept {
-    return name == "nvidia.com/gpu" || is_share_resource(name);
-}
-
 /// Notes the device shares among the requests of a container with these `resources`.
 inline void note_share_resources(const named_amounts& amounts, const field& resources,
                                  pod_object& pod) {
@@ -173,6 +168,12 @@ inline void note_share_resources(const named_amounts& amounts, const field& reso
 }
 
 } // namespace detail
+
+/// True if shared GPUs can serve a request for the resource.
+[[nodiscard]] constexpr bool is_gpu_resource(std::string_view name) noexcept {
+    return name == "nvidia.com/gpu" || detail::is_share_resource(name);
+}
+
 } // namespace codec
 } // namespace v0_1
 } // namespace muster

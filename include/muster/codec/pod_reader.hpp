@@ -310,7 +310,7 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
     read.has_overhead = overhead_at.is_present();
     read.requests = request.total(pod_level, read_amounts(overhead_at));
     if (read.share_marks.empty() && std::ranges::none_of(read.requests, [](const auto& each) {
-            return detail::is_gpu_resource(each.first);
+            return is_gpu_resource(each.first);
         }))
         read.share_containers.clear();
     // Every pod takes one of `pods`, whatever it writes.

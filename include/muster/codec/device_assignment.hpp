@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <muster/codec/assigned_device.hpp>
+#include <muster/codec/device_catalog.hpp>
+#include <muster/codec/device_judge.hpp>
+#include <muster/codec/diagnostic.hpp>
+#include <muster/codec/node_devices.hpp>
+#include <muster/codec/objects.hpp>
+#include <muster/codec/share_demand.hpp>
+#include <muster/codec/share_planner.hpp>
+#include <muster/codec/volume_plan.hpp>
+#include <muster/devices/device_allocation.hpp>
+#include <muster/vocabulary/node.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace codec {
+
+/// Finds devices for all pods that a plan places, on each node for all of them at once, by
+/// searching for the devices: plans by counts are judged by it too.
+///
+/// Pods that are gone hold nothing. Claims that are allocated keep their devices.
+class device_assignment {
+public:
+    using placements = std::map<object_key, std::string>;
+
+    /// The objects outlive it. O(devices + pods), and an allocation for each node with such pods.
+    device_assignment(const manifests& objects, const placements& placed,
+                      const std::set<object_key>& gone)
+        : objects_(&objects), placed_(&placed), gone_(&gone), catalog_(objects.devices) {
+        std::erase_if(catalog_.claims, [&](const auto& each) {
+            const auto& users = each.second->reserved_for;
+            return !users.empty() && std::ranges::all_of(users, [&](const auto& user) {
+                return user.resource == "pods" && gone.contains({each.first.name_space, user.name});
+            });
+        });
+        assign_claims();
+        assign_shares();
+    }
+
+    /// Nodes of which the devices do not satisfy the placed pods, in order.
+    [[nodiscard]] const std::set<std::string>& lacking() const noexcept { return lacking_; }
+    /// Returns the devices of a placed pod; nullptr if it gets none.
+    [[nodiscard]] const std::vector<assigned_device>* of(const object_key& pod) const {
+        const auto found = devices_.find(pod);
+        return found == devices_.end() ? nullptr : &found->second;
+    }
+    /// True if shares of GPUs are requested of the node, so that its devices limit the pods there.
+    [[nodiscard]] bool shares_gpus(const std::string& node) const {
+        return plan_.shares_gpus && plan_.judge->shares_of(plan_.stock_of(node)).system.has_value();
+    }
+
+private:
+    struct asked {
+        std::vector<device_claim> claims;
+        /// By claim: the pod, and its entry.
+        std::vector<std::pair<object_key, std::string>> of;
+    };
+
+    void assign_claims() {
+        std::map<std::string, asked> by_node;
+        for (const pod_object& pod : objects_->pods)
+            if (const auto to = placed_->find(pod.metadata.key); to != placed_->end())
+                for (const pod_claim& each : pod.claims)
+                    if (const claim_spec* const spec = unallocated(pod, each)) {
+                        by_node[to->second].claims.push_back(spec->asks);
+                        by_node[to->second].of.emplace_back(pod.metadata.key, each.name);
+                    }
+        if (by_node.empty())
+            return;
+        const auto devices = devices_of(catalog_.slices);
+        std::vector<node<1>> nodes;
+        for (const node_object& each : objects_->nodes)
+            if (by_node.contains(each.metadata.key.name)) {
+                auto& view = nodes.emplace_back();
+                view.name = each.metadata.key.name;
+                view.labels = each.metadata.labels;
+            }
+        const codec::node_devices found(catalog_, devices, nodes);
+        for (const node<1>& each : nodes) {
+            const asked& asks = by_node[each.name];
+            const device_allocation made = found.allocate(each, asks.claims);
+            if (made.outcome != device_outcome::allocated) {
+                lacking_.insert(each.name);
+                continue;
+            }
+            for (std::size_t at = 0; at < asks.of.size(); ++at)
+                for (const allocated_device& one : made.claims[at].devices)
+                    devices_[asks.of[at].first].push_back({asks.of[at].second, one.request,
+                                                           one.id.driver, one.id.pool,
+                                                           one.id.device, 0, 0});
+        }
+    }
+
+    /// Returns nullptr if nothing is to be allocated.
+    [[nodiscard]] const claim_spec* unallocated(const pod_object& pod, const pod_claim& of) const {
+        const std::string& home = pod.metadata.key.name_space;
+        if (of.needs_none)
+            return nullptr;
+        if (of.claim.empty()) {
+            const auto made_from = catalog_.templates.find({home, of.from_template});
+            return made_from == catalog_.templates.end() ? nullptr : &made_from->second->spec;
+        }
+        const auto claim = catalog_.claims.find({home, of.claim});
+        return claim == catalog_.claims.end() || claim->second->allocation ? nullptr
+                                                                           : &claim->second->spec;
+    }
+
+    void assign_shares() {
+        std::vector<const node_object*> nodes;
+        for (const node_object& each : objects_->nodes)
+            nodes.push_back(&each);
+        std::vector<const pod_object*> pods;
+        for (const pod_object& each : objects_->pods)
+            if (!gone_->contains(each.metadata.key))
+                pods.push_back(&each);
+        diagnostics told_before(0);
+        share_planner(nodes, pods, objects_->koordinator_devices, told_before).plan(plan_);
+        if (!plan_.shares_gpus)
+            return;
+        std::map<std::string, std::vector<const pod_object*>> on_node;
+        for (const pod_object* const pod : pods) {
+            const auto to = placed_->find(pod->metadata.key);
+            const std::string& node = to == placed_->end() ? pod->node : to->second;
+            if (const auto* const effects = plan_.find(pod->metadata.key);
+                effects && effects->devices != device_demand::none && !node.empty())
+                on_node[node].push_back(pod);
+        }
+        for (const auto& each : on_node)
+            assign_on(each.first, each.second);
+    }
+
+    void assign_on(const std::string& node, const std::vector<const pod_object*>& pods) {
+        const device_stock has = plan_.stock_of(node);
+        if (has == device_stock::none)
+            return;
+        const share_stock& on = plan_.judge->shares_of(has);
+        std::vector<const share_demand*> demands;
+        bool suit = true;
+        for (const pod_object* const pod : pods) {
+            demands.push_back(&plan_.judge->shares_of(plan_.find(pod->metadata.key)->devices));
+            suit = suit && suits(on, *demands.back());
+        }
+        const share_allocation made = allocate_on(on, demands, device_judge::max_steps);
+        if (!suit || made.outcome != share_outcome::allocated) {
+            lacking_.insert(node);
+            return;
+        }
+        std::size_t next = 0;
+        for (std::size_t at = 0; at < pods.size(); ++at)
+            for (const share_request& asks : requests_on(on, *demands[at], at)) {
+                for (const std::size_t device : made.devices[next])
+                    devices_[pods[at]->metadata.key].push_back(
+                        {{},
+                         {},
+                         {},
+                         {},
+                         on.devices[device].id,
+                         units_of(asks.memory, on.devices[device].memory),
+                         asks.cores});
+                ++next;
+            }
+    }
+
+    const manifests* objects_;
+    const placements* placed_;
+    const std::set<object_key>* gone_;
+    device_catalog catalog_;
+    volume_plan plan_;
+    std::map<object_key, std::vector<assigned_device>> devices_;
+    std::set<std::string> lacking_;
+};
+
+} // namespace codec
+} // namespace v0_1
+} // namespace muster
