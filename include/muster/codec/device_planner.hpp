@@ -71,7 +71,7 @@ public:
         for (const pod_object* const pod : claiming)
             plan_claims(*pod, demands);
         // Elsewhere the shared GPUs of these agents are planned: share_planner.
-        if (writes_ != device_writes::all)
+        if (writes_ == device_writes::extended_resources)
             hold_users_of_agents();
         std::set<std::string> resources;
         for (const std::string& each : asked)

@@ -17,19 +17,14 @@
 #include <muster/codec/device_judge.hpp>
 #include <muster/codec/device_shares.hpp>
 #include <muster/codec/hami/node_register.hpp>
-#include <muster/codec/hami/pod_requests.hpp>
-#include <muster/codec/hami/pod_shares.hpp>
 #include <muster/codec/kai_fractions/node_devices.hpp>
 #include <muster/codec/kai_fractions/pod_shares.hpp>
-#include <muster/codec/koordinator_devices/pod_requests.hpp>
-#include <muster/codec/koordinator_devices/pod_shares.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/share_demand.hpp>
 #include <muster/codec/share_objects.hpp>
+#include <muster/codec/share_systems.hpp>
 #include <muster/codec/share_text.hpp>
 #include <muster/codec/volcano_vgpu/node_register.hpp>
-#include <muster/codec/volcano_vgpu/pod_requests.hpp>
-#include <muster/codec/volcano_vgpu/pod_shares.hpp>
 #include <muster/codec/volume_plan.hpp>
 
 namespace muster {
@@ -45,24 +40,28 @@ namespace codec {
 /// one.
 class share_planner {
 public:
-    /// The arguments must outlive the planner.
+    /// The arguments must outlive the planner. Only systems that are `served` are planned.
     share_planner(std::span<const node_object* const> nodes,
                   std::span<const pod_object* const> pods,
-                  std::span<const koordinator_device_object> devices, diagnostics& out)
-        : nodes_(nodes), pods_(pods), out_(&out) {
+                  std::span<const koordinator_device_object> devices, diagnostics& out,
+                  std::set<share_system> served = all_share_systems())
+        : nodes_(nodes), pods_(pods), out_(&out), served_(std::move(served)) {
         for (const koordinator_device_object& each : devices)
             koordinator_.emplace(each.metadata.key.name, &each.shares);
     }
 
     /// O(pods + nodes × devices).
     void plan(volume_plan& into) && {
-        has_fractions_ = std::ranges::any_of(
-            pods_, [](const pod_object* each) { return shares_by_kai(each->metadata); });
+        has_fractions_ = served_.contains(share_system::kai) &&
+                         std::ranges::any_of(pods_, [](const pod_object* each) {
+                             return shares_by_kai(each->metadata);
+                         });
         for (const pod_object* const pod : pods_)
             if (!pod->node.empty() && is_there(*pod))
                 on_node_[pod->node].push_back(pod);
         for (const node_object* const node : nodes_)
-            if (std::optional<node_devices> found = devices_of(*node)) {
+            if (std::optional<node_devices> found = devices_of(*node);
+                found && served_.contains(*found->stock.system)) {
                 systems_.insert(*found->stock.system);
                 known_.emplace(node->metadata.key.name, std::move(*found));
             }
@@ -172,11 +171,11 @@ private:
         const share_system system = *of.stock.system;
         if (system == share_system::kai) {
             demand.held = of.held[&pod];
-        } else if (const auto shares = read_held(system, pod)) {
+        } else if (const auto shares = read_held_shares(system, pod, *out_)) {
             if (!shares->unread.empty())
                 close(of.stock);
             demand.held = held_of(of.stock, *shares);
-        } else if (!requests_of(system, pod).empty()) {
+        } else if (!read_share_requests(system, pod, *out_).empty()) {
             // It runs on devices that nobody wrote down.
             close(of.stock);
         }
@@ -186,20 +185,6 @@ private:
     static void close(share_stock& of) {
         for (shared_device& each : of.devices)
             each.healthy = false;
-    }
-
-    [[nodiscard]] std::optional<pod_shares> read_held(share_system system, const pod_object& pod) {
-        switch (system) {
-        case share_system::hami:
-            return read_hami_pod(pod.metadata, *out_);
-        case share_system::volcano:
-            return read_volcano_vgpu_pod(pod.metadata, *out_);
-        case share_system::koordinator:
-            return read_koordinator_pod(pod.metadata, *out_);
-        case share_system::kai:
-            break;
-        }
-        return std::nullopt;
     }
 
     [[nodiscard]] static std::vector<held_device_share> held_of(const share_stock& on,
@@ -216,23 +201,6 @@ private:
             if (const share_amounts& used = alone.devices[at].used; used != share_amounts{})
                 held.push_back({at, used, pod.group});
         return held;
-    }
-
-    [[nodiscard]] pod_share_requests requests_of(share_system system, const pod_object& pod) {
-        if (pod.share_containers.empty())
-            return {};
-        switch (system) {
-        case share_system::hami:
-            return read_hami_requests(pod.metadata, pod.share_containers, {}, *out_);
-        case share_system::volcano:
-            return read_volcano_vgpu_requests(pod.metadata, pod.share_containers, {});
-        case share_system::koordinator:
-            return read_koordinator_requests(pod.metadata, pod.share_containers,
-                                             kai_fractions::gpu_resource, *out_);
-        case share_system::kai:
-            break;
-        }
-        return read_kai_requests(pod.metadata, pod.share_containers, kai_order::pack, *out_);
     }
 
     /// Returns the system whose notation the pod uses, beside plain GPUs; nullopt if it uses none,
@@ -268,7 +236,7 @@ private:
         for (const share_system system : systems_) {
             if (demand.only && demand.only != system)
                 continue;
-            const pod_share_requests asked = requests_of(system, pod);
+            const pod_share_requests asked = read_share_requests(system, pod, *out_);
             if (!asked.unsupported.empty()) {
                 volume_effects& to = into.pods[pod.metadata.key];
                 for (const std::string& each : asked.unsupported)
@@ -330,6 +298,7 @@ private:
     std::span<const node_object* const> nodes_;
     std::span<const pod_object* const> pods_;
     diagnostics* out_;
+    std::set<share_system> served_;
     std::map<std::string_view, const node_shares*> koordinator_;
     std::map<std::string, std::vector<const pod_object*>> on_node_;
     std::map<std::string, node_devices> known_;

@@ -89,7 +89,8 @@ struct volume_effects {
         missing.push_back(claim);
     }
     /// Adds the effects of the pod's devices: `waits`, `missing_devices`, `unreserved`,
-    /// `unmade_devices`, `unusable`, `reach`, `reach_of`, `amounts`, `growing` and `devices`.
+    /// `unmade_devices`, `unusable`, `reach`, `reach_of`, `amounts`, `growing`, `devices` and
+    /// `has_shares`.
     void add_devices(const volume_effects& more) {
         waits.insert(waits.end(), more.waits.begin(), more.waits.end());
         missing_devices.insert(missing_devices.end(), more.missing_devices.begin(),
@@ -105,6 +106,7 @@ struct volume_effects {
         growing.insert(more.growing.begin(), more.growing.end());
         if (more.devices != device_demand::none)
             devices = more.devices;
+        has_shares = has_shares || more.has_shares;
     }
     [[nodiscard]] friend bool operator==(const volume_effects&, const volume_effects&) = default;
 };

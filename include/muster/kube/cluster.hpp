@@ -24,6 +24,7 @@
 #include <muster/kube/order_requests.hpp>
 #include <muster/kube/pod_conditions.hpp>
 #include <muster/kube/reflector.hpp>
+#include <muster/kube/share_binder.hpp>
 #include <muster/kube/transport.hpp>
 #include <muster/kube/volume_binder.hpp>
 
@@ -118,6 +119,7 @@ public:
             synced_ = false;
             conditions_.clear();
             binder_.clear();
+            gpus_.clear();
         }
         if (with_.is_whole()) {
             typename live_objects<Width>::whole all;
@@ -139,16 +141,23 @@ public:
             made.changed = live_.tell(view, all);
             synced_ = true;
             const auto node_of = [this](const std::string& name) { return live_.find_node(name); };
-            binder_.review(
-                live_.storage().devices(), live_.gangs().pods(),
-                [&](const object_key& pod) {
-                    const auto at = view.known().find_pod(pod);
-                    return at && view.known()[at->index].node.has_value();
-                },
-                now().steady);
+            const auto is_starting = [&](const object_key& pod) {
+                const auto at = view.known().find_pod(pod);
+                return at && view.known()[at->index].node.has_value();
+            };
+            binder_.review(live_.storage().devices(), live_.gangs().pods(), is_starting,
+                           now().steady);
+            gpus_.review(live_.gangs().pods(), is_starting);
+            gpus_.choose(live_.storage().plan(), live_.gangs().pods());
             for (auto& each :
-                 binder_.settle(live_.storage(), live_.gangs().pods(), node_of, now().steady))
+                 binder_.settle(live_.storage(), live_.gangs().pods(), node_of, now().steady)) {
+                if (const std::string why = gpus_.lacking(each.pod);
+                    each.what == adapter::outcome::applied && !why.empty()) {
+                    each.what = adapter::outcome::refused;
+                    each.message = why;
+                }
                 results_.push_back({each.of, each.what, {}, {}, std::move(each.message)});
+            }
         }
         made.synced = synced_;
         made.as_of = with_.as_of(now().steady);
@@ -159,6 +168,7 @@ public:
         for (const auto& each : all) {
             const auto pod = live_.gangs().pods().find(each.pod);
             const bool is_known = pod != live_.gangs().pods().end();
+            gpus_.want(each.pod, each.uid, each.node, live_.storage().plan());
             binder_.want(each.of, each.pod, each.uid, each.node, now().steady,
                          is_known ? pod->second.told_in : group_key{});
             if (!is_known)
@@ -181,7 +191,9 @@ public:
     void bind(std::span<const adapter::bind_order<traits>> all) {
         for (const auto& each : all) {
             conditions_.drop(each.pod);
-            enqueue(pods_, each.of, each.uid, bind_request(each.pod, each.uid, each.node));
+            enqueue(pods_, each.of, each.uid,
+                    bind_request(each.pod, each.uid, each.node,
+                                 gpus_.marks(each.pod, now().wall / adapter::second)));
         }
     }
     void evict(std::span<const adapter::evict_order<traits>> all) {
@@ -481,6 +493,7 @@ private:
     live_objects<Width> live_;
     pod_conditions conditions_;
     volume_binder binder_;
+    share_binder gpus_;
     conversation<matter, Carrier> with_;
     std::vector<std::uint64_t> told_lists_;
     std::optional<fresh_listing> listing_;

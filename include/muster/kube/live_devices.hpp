@@ -19,6 +19,7 @@
 #include <muster/codec/device_objects.hpp>
 #include <muster/codec/device_planner.hpp>
 #include <muster/codec/objects.hpp>
+#include <muster/codec/share_planner.hpp>
 #include <muster/codec/volume_plan.hpp>
 #include <muster/kube/live_gangs.hpp>
 
@@ -68,18 +69,19 @@ public:
     void note_pod(const codec::pod_object& pod) {
         const object_key& key = pod.metadata.key;
         const bool has_claims = !pod.claims.empty();
+        note_sharer(pod);
         const bool may_be_served = std::ranges::any_of(pod.requests, [](const auto& each) {
             return each.first.find('/') != std::string::npos;
         });
         if (!has_claims && (!pod.node.empty() || !may_be_served))
-            return lose_pod(key);
+            return lose_user(key);
         users_.insert(key);
         is_old_ =
             is_old_ || has_claims || !classes_.empty() || any_agent_ || effects_.contains(key);
     }
     void lose_pod(const object_key& key) {
-        // The amounts of nodes count what the pod holds.
-        is_old_ |= (users_.erase(key) > 0 && !kinds_.empty()) || effects_.contains(key);
+        is_old_ |= sharers_.erase(key) > 0 && shares_gpus_;
+        lose_user(key);
     }
     /// Call when a node was added or removed, or its labels or allocatable changed.
     void note_nodes() { is_old_ = true; }
@@ -94,7 +96,7 @@ public:
             return false;
         any_agent_ = std::ranges::any_of(
             nodes, [](const auto& each) { return !each.second.of_agents.empty(); });
-        if (users_.empty() && effects_.empty() && kinds_.empty())
+        if (users_.empty() && sharers_.empty() && effects_.empty() && kinds_.empty())
             return false;
         const codec::device_catalog catalog = make_catalog();
         std::vector<const codec::node_object*> all;
@@ -111,6 +113,15 @@ public:
         codec::device_planner planner(catalog, all, codec::device_writes::claims);
         planner.keep_names(names_);
         std::move(planner).plan(pods, {}, made);
+        pods.clear();
+        for (const object_key& key : sharers_)
+            if (const auto at = gangs.pods().find(key); at != gangs.pods().end())
+                pods.push_back(&at->second.object);
+        codec::diagnostics unsaid(0);
+        codec::share_planner(all, pods, {}, unsaid,
+                             {codec::share_system::hami, codec::share_system::volcano})
+            .plan(made);
+        shares_gpus_ = made.shares_gpus;
         const bool differs = made.pods != effects_ || made.kinds != kinds_ ||
                              made.stocks != stocks_ || made.judge != judge_;
         judge_ = std::move(made.judge);
@@ -136,6 +147,8 @@ public:
     [[nodiscard]] const std::shared_ptr<codec::device_judge>& judge() const noexcept {
         return judge_;
     }
+    /// Some node has GPUs that pods share.
+    [[nodiscard]] bool shares_gpus() const noexcept { return shares_gpus_; }
     /// The amounts that nodes have.
     [[nodiscard]] const std::map<std::string, codec::volume_supply>& kinds() const noexcept {
         return kinds_;
@@ -186,6 +199,18 @@ public:
     }
 
 private:
+    void lose_user(const object_key& key) {
+        // The amounts of nodes count what the pod holds.
+        is_old_ |= (users_.erase(key) > 0 && !kinds_.empty()) || effects_.contains(key);
+    }
+    /// A pod that requests GPUs or shares of them.
+    void note_sharer(const codec::pod_object& pod) {
+        if (pod.share_containers.empty() && pod.share_marks.empty())
+            return;
+        sharers_.insert(pod.metadata.key);
+        is_old_ |= shares_gpus_;
+    }
+
     static constexpr std::size_t most_kept_answers = 200'000;
 
     template<class Object>
@@ -203,6 +228,9 @@ private:
     /// Pods with claims, and pods without a node that request a resource that a DeviceClass might
     /// serve.
     std::set<object_key> users_;
+    /// Pods that request GPUs or shares of them.
+    std::set<object_key> sharers_;
+    bool shares_gpus_ = false;
     std::map<object_key, codec::volume_effects> effects_;
     std::map<std::string, codec::volume_supply> kinds_;
     std::map<std::string, device_stock> stocks_;

@@ -256,7 +256,9 @@ private:
             nodes_have_others_ |= !kinds_.find(kind);
         const auto known = nodes_.find(name);
         if (known == nodes_.end() || known->second.metadata.labels != made.metadata.labels ||
-            known->second.taints != made.taints || known->second.allocatable != made.allocatable)
+            known->second.taints != made.taints || known->second.allocatable != made.allocatable ||
+            known->second.agent_amounts != made.agent_amounts ||
+            !codec::same_registers(known->second.metadata, made.metadata))
             storage_.note_nodes();
         nodes_.insert_or_assign(name, std::move(made));
         dirty_nodes_.insert(name);

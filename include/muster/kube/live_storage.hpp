@@ -161,7 +161,8 @@ public:
             is_old_ |= plan_.hands_out;
         if (!std::exchange(is_old_, false) ||
             (users_.empty() && devices_.effects().empty() && devices_.kinds().empty() &&
-             plan_.pods.empty() && plan_.kinds.empty()))
+             plan_.pods.empty() && plan_.kinds.empty() && !devices_.shares_gpus() &&
+             !plan_.shares_gpus))
             return {};
         catalog_ = make_catalog();
         std::vector<const codec::node_object*> all;
@@ -181,6 +182,7 @@ public:
         made.kinds.insert(devices_.kinds().begin(), devices_.kinds().end());
         made.stocks = devices_.stocks();
         made.judge = devices_.judge();
+        made.shares_gpus = devices_.shares_gpus();
         const changes found = differences(plan_, made, nodes);
         plan_ = std::move(made);
         return found;
@@ -330,7 +332,7 @@ private:
         const bool marks =
             before.marks_nodes != after.marks_nodes || before.node_labels != after.node_labels;
         for (const auto& [name, node] : nodes)
-            if (marks)
+            if (marks || before.shares_gpus != after.shares_gpus)
                 found.nodes.insert(name);
         return found;
     }

@@ -14,6 +14,7 @@
 
 #include <muster/adapter/writes.hpp>
 #include <muster/codec/objects.hpp>
+#include <muster/codec/share_objects.hpp>
 #include <muster/kube/http.hpp>
 #include <muster/vocabulary/answer.hpp>
 
@@ -28,17 +29,27 @@ namespace kube {
     return "/api/v1/namespaces/" + escape(pod.name_space) + "/pods/" + escape(pod.name);
 }
 
+/// `marks`: annotations and labels that the API server writes into the pod together with its node.
 [[nodiscard]] inline http_request bind_request(const codec::object_key& pod, const std::string& uid,
-                                               const std::string& node) {
+                                               const std::string& node,
+                                               const codec::share_marks& marks = {}) {
+    boost::json::object metadata{{"name", pod.name}, {"namespace", pod.name_space}, {"uid", uid}};
+    for (const auto& [name, entries] :
+         {std::pair("annotations", &marks.annotations), std::pair("labels", &marks.labels)})
+        if (!entries->empty()) {
+            boost::json::object& to = metadata[name].emplace_object();
+            for (const auto& [key, text] : *entries)
+                to[key] = text;
+        }
     http_request made;
     made.method = http_method::post;
     made.path = pod_path(pod) + "/binding";
     made.content_type = json_type;
-    made.body = boost::json::serialize(boost::json::object{
-        {"apiVersion", "v1"},
-        {"kind", "Binding"},
-        {"metadata", {{"name", pod.name}, {"namespace", pod.name_space}, {"uid", uid}}},
-        {"target", {{"apiVersion", "v1"}, {"kind", "Node"}, {"name", node}}}});
+    made.body = boost::json::serialize(
+        boost::json::object{{"apiVersion", "v1"},
+                            {"kind", "Binding"},
+                            {"metadata", std::move(metadata)},
+                            {"target", {{"apiVersion", "v1"}, {"kind", "Node"}, {"name", node}}}});
     return made;
 }
 

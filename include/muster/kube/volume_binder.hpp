@@ -48,6 +48,7 @@ public:
     using write = claim_binder::write;
     struct result {
         adapter::ticket of = 0;
+        object_key pod;
         adapter::outcome what = adapter::outcome::applied;
         std::string message;
     };
@@ -115,7 +116,7 @@ public:
                 ++at;
                 continue;
             }
-            found.push_back({at->first, ended->what, ended->message});
+            found.push_back({at->first, at->second.pod, ended->what, ended->message});
             claims_.end(at->second.pod, ended->what == adapter::outcome::refused);
             at = wanted_.erase(at);
         }

@@ -231,6 +231,10 @@ func (k *kubelets) seePod(what string, found any) {
 		k.used[node] = amounts{}
 	}
 	for name, amount := range takes {
+		// Of extended resources, the kubelet judges those that its node lists.
+		if _, lists := allocatable[name]; !lists && strings.Contains(name, "/") {
+			continue
+		}
 		if k.used[node][name]+amount > allocatable[name] && amount > 0 {
 			k.refused = append(k.refused, at+": OutOf"+name)
 			k.report(at, object{"phase": "Failed", "reason": "OutOf" + name})

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <muster/codec/hami/node_register.hpp>
+#include <muster/codec/hami/pod_requests.hpp>
+#include <muster/codec/hami/pod_shares.hpp>
+#include <muster/codec/kai_fractions/pod_shares.hpp>
+#include <muster/codec/koordinator_devices/pod_requests.hpp>
+#include <muster/codec/koordinator_devices/pod_shares.hpp>
+#include <muster/codec/objects.hpp>
+#include <muster/codec/share_demand.hpp>
+#include <muster/codec/share_objects.hpp>
+#include <muster/codec/volcano_vgpu/node_register.hpp>
+#include <muster/codec/volcano_vgpu/pod_requests.hpp>
+#include <muster/codec/volcano_vgpu/pod_shares.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace codec {
+
+[[nodiscard]] inline std::set<share_system> all_share_systems() {
+    return {share_system::hami, share_system::volcano, share_system::koordinator,
+            share_system::kai};
+}
+
+/// Returns what the pod requests of shared GPUs on a node of the system. O(containers).
+[[nodiscard]] inline pod_share_requests
+read_share_requests(share_system system, const pod_object& pod, diagnostics& out) {
+    if (pod.share_containers.empty())
+        return {};
+    switch (system) {
+    case share_system::hami:
+        return read_hami_requests(pod.metadata, pod.share_containers, {}, out);
+    case share_system::volcano:
+        return read_volcano_vgpu_requests(pod.metadata, pod.share_containers, {});
+    case share_system::koordinator:
+        return read_koordinator_requests(pod.metadata, pod.share_containers,
+                                         kai_fractions::gpu_resource, out);
+    case share_system::kai:
+        break;
+    }
+    return read_kai_requests(pod.metadata, pod.share_containers, kai_order::pack, out);
+}
+
+/// Returns what the annotations of a pod on a node of the system say that it holds; nullopt if they
+/// say nothing. What pods hold of KAI's GPUs depends on all pods of the node: kai_devices().
+[[nodiscard]] inline std::optional<pod_shares>
+read_held_shares(share_system system, const pod_object& pod, diagnostics& out) {
+    switch (system) {
+    case share_system::hami:
+        return read_hami_pod(pod.metadata, out);
+    case share_system::volcano:
+        return read_volcano_vgpu_pod(pod.metadata, out);
+    case share_system::koordinator:
+        return read_koordinator_pod(pod.metadata, out);
+    case share_system::kai:
+        break;
+    }
+    return std::nullopt;
+}
+
+/// True if both nodes, or both states of a node, register the same GPUs. O(annotations).
+[[nodiscard]] inline bool same_registers(const object_metadata& lhs, const object_metadata& rhs) {
+    for (const std::string_view key :
+         {hami::register_key, hami::cordon_key, volcano_vgpu::register_key}) {
+        const std::string* const one = lhs.annotations.find(key);
+        const std::string* const other = rhs.annotations.find(key);
+        if ((one == nullptr) != (other == nullptr) || (one && *one != *other))
+            return false;
+    }
+    return true;
+}
+
+/// Returns the annotations on a Binding that hand GPUs over to the agent of a node. `chosen`: the
+/// indices of the devices for each request of the pod. `seconds`: Unix time. O(shares).
+/// Precondition: the system is HAMi or Volcano.
+[[nodiscard]] inline share_marks
+handover_marks(share_system system, const pod_share_requests& asked, const std::string& node,
+               const std::vector<shared_device>& devices,
+               const std::vector<std::vector<std::size_t>>& chosen, std::int64_t seconds) {
+    const std::vector<chosen_share> shares = chosen_shares(asked, devices, chosen, 0);
+    if (system == share_system::hami)
+        return hami_marks(shares, asked.containers, node, seconds);
+    std::vector<std::size_t> with_request;
+    for (const container_share& each : asked.requests)
+        with_request.push_back(each.container);
+    return volcano_vgpu_marks(shares, with_request, node, seconds);
+}
+
+} // namespace codec
+} // namespace v0_1
+} // namespace muster

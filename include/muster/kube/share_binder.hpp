@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <muster/codec/device_judge.hpp>
+#include <muster/codec/diagnostic.hpp>
+#include <muster/codec/object_metadata.hpp>
+#include <muster/codec/objects.hpp>
+#include <muster/codec/share_demand.hpp>
+#include <muster/codec/share_systems.hpp>
+#include <muster/codec/volume_plan.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace kube {
+
+/// Chooses shares of GPUs for pods that are about to be bound: for all of them on a node together,
+/// beside what standing pods hold and what was chosen before and is not seen yet. A state machine
+/// without I/O. The choice is written by the Binding itself, so nothing is to be undone: a choice
+/// is forgotten if its pod is not started.
+class share_binder {
+public:
+    using object_key = codec::object_key;
+
+    /// The pod is to get its shares on the node. A no-op for a pod that requests none.
+    void want(const object_key& pod, const std::string& uid, const std::string& node,
+              const codec::volume_plan& plan) {
+        if (const auto* const effects = plan.find(pod); effects && effects->has_shares)
+            choices_.insert_or_assign(pod, choice{uid, node});
+    }
+
+    /// Chooses for all wanted pods that have no choice. `pods`: the pods of the cluster by key.
+    /// O(pods of the plan), and an allocation for each node.
+    template<class Pods>
+    void choose(const codec::volume_plan& plan, const Pods& pods) {
+        std::map<std::string, std::vector<choice*>> wanted;
+        for (auto& [key, each] : choices_)
+            if (!each.system && each.lacks.empty()) {
+                each.pod = &key;
+                wanted[each.node].push_back(&each);
+            }
+        if (wanted.empty())
+            return;
+        std::map<std::string, std::vector<const codec::share_demand*>> held;
+        for (const auto& [key, effects] : plan.pods)
+            if (const auto pod = pods.find(key); pod != pods.end() &&
+                                                 effects.devices != device_demand::none &&
+                                                 wanted.contains(pod->second.object.node))
+                held[pod->second.object.node].push_back(&plan.judge->shares_of(effects.devices));
+        for (const auto& [key, each] : choices_)
+            if (each.system && wanted.contains(each.node))
+                held[each.node].push_back(&each.demand);
+        for (auto& [node, some] : wanted)
+            choose_on(plan, node, held[node], some, pods);
+    }
+
+    /// Returns why the pod does not get its shares; empty if it does, or if it requests none.
+    [[nodiscard]] std::string lacking(const object_key& pod) const {
+        const auto known = choices_.find(pod);
+        return known == choices_.end() ? std::string() : known->second.lacks;
+    }
+    /// Returns what the Binding of the pod is to say; nothing if the pod requests no shares.
+    /// `seconds`: Unix time.
+    [[nodiscard]] codec::share_marks marks(const object_key& pod, std::int64_t seconds) const {
+        const auto known = choices_.find(pod);
+        if (known == choices_.end() || !known->second.system)
+            return {};
+        const choice& of = known->second;
+        return codec::handover_marks(*of.system, of.asked, of.node, of.devices, of.chosen, seconds);
+    }
+
+    /// Forgets the choices of pods that have a node, are gone or are not being started.
+    template<class Pods, class IsStarting>
+    void review(const Pods& pods, const IsStarting& is_starting) {
+        std::erase_if(choices_, [&](const auto& each) {
+            const auto pod = pods.find(each.first);
+            return pod == pods.end() || pod->second.object.metadata.uid != each.second.uid ||
+                   !pod->second.object.node.empty() || !is_starting(each.first);
+        });
+    }
+    /// Call when leadership was lost or gained.
+    void clear() { choices_.clear(); }
+
+private:
+    struct choice {
+        std::string uid;
+        std::string node;
+        /// Set by choose().
+        std::optional<codec::share_system> system{};
+        codec::pod_share_requests asked{};
+        std::vector<shared_device> devices{};
+        /// For each request of the pod.
+        std::vector<std::vector<std::size_t>> chosen{};
+        /// What the pod holds from now on.
+        codec::share_demand demand{};
+        std::string lacks{};
+        const object_key* pod = nullptr;
+    };
+
+    template<class Pods>
+    static void choose_on(const codec::volume_plan& plan, const std::string& node,
+                          std::vector<const codec::share_demand*> demands,
+                          const std::vector<choice*>& some, const Pods& pods) {
+        const auto fail = [&](const char* why) {
+            for (choice* const each : some)
+                each->lacks = "node " + node + " has no GPUs to share any more: " + why;
+        };
+        const device_stock has = plan.stock_of(node);
+        if (has == device_stock::none || !plan.judge)
+            return fail("its GPUs are not known");
+        const codec::share_stock& on = plan.judge->shares_of(has);
+        const std::size_t first = demands.size();
+        for (const choice* const each : some) {
+            const auto* const effects = plan.find(*each->pod);
+            if (!effects || effects->devices == device_demand::none)
+                return fail("what a pod requests of them changed");
+            demands.push_back(&plan.judge->shares_of(effects->devices));
+            if (!codec::suits(on, *demands.back()))
+                return fail("another system shares them");
+        }
+        // A node without shared GPUs serves pods that ask for plain ones.
+        if (!on.system)
+            return;
+        const share_allocation made =
+            codec::allocate_on(on, demands, codec::device_judge::max_steps);
+        if (made.outcome != share_outcome::allocated)
+            return fail("those that are free do not serve all pods");
+        const std::vector<shared_device> devices = on.devices;
+        std::size_t next = 0;
+        for (std::size_t at = 0; at < some.size(); ++at) {
+            choice& to = *some[at];
+            codec::diagnostics told_before(0);
+            to.system = on.system;
+            to.devices = devices;
+            to.asked = codec::read_share_requests(*on.system, pods.find(*to.pod)->second.object,
+                                                  told_before);
+            for (const share_request& each : codec::requests_on(on, *demands[first + at], at)) {
+                to.chosen.push_back(made.devices[next]);
+                for (const std::size_t device : made.devices[next])
+                    to.demand.held.push_back(
+                        {device,
+                         {1, units_of(each.memory, devices[device].memory), each.cores},
+                         each.group});
+                ++next;
+            }
+        }
+    }
+    std::map<object_key, choice> choices_;
+};
+
+} // namespace kube
+} // namespace v0_1
+} // namespace muster

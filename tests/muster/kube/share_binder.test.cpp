@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <muster/codec/cluster_volumes.hpp>
+#include <muster/codec/manifests.hpp>
+#include <muster/codec/read_documents.hpp>
+#include <muster/kube/share_binder.hpp>
+
+namespace kube_share_binder_test {
+
+namespace {
+
+using namespace muster::codec;
+using muster::kube::share_binder;
+
+struct known_pod {
+    pod_object object;
+};
+using known_pods = std::map<object_key, known_pod>;
+
+std::string node(int gpus) {
+    std::string list;
+    for (int at = 0; at < gpus; ++at)
+        list += "GPU-" + std::to_string(at) + ",10,10000,NVIDIA-A100,true,hami-core:";
+    return "---\napiVersion: v1\nkind: Node\nmetadata: {name: n1, annotations: "
+           "{volcano.sh/node-vgpu-register: '" +
+           list +
+           "'}}\nstatus: {allocatable: {cpu: 9, pods: 99, volcano.sh/vgpu-number: 99, "
+           "volcano.sh/vgpu-memory: 99999, volcano.sh/vgpu-cores: 999}}\n";
+}
+std::string pod(const std::string& name, int memory, const std::string& on = "") {
+    return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + name + ", uid: u-" + name +
+           (on.empty() ? "" : ", annotations: {volcano.sh/vgpu-ids-new: '" + on + "'}") +
+           "}\nspec: {" + (on.empty() ? "" : "nodeName: n1, ") +
+           "containers: [{name: c, resources: {limits: {volcano.sh/vgpu-number: 1, "
+           "volcano.sh/vgpu-memory: " +
+           std::to_string(memory) + "}}}]}\n";
+}
+
+struct scene {
+    explicit scene(const std::string& text) : documents(read_documents("f", text, out)) {
+        objects = read_manifests(documents, {}, out);
+        plan = plan_volumes(objects, out);
+        for (const pod_object& each : objects.pods)
+            pods.emplace(each.metadata.key, known_pod{each});
+    }
+    void want(share_binder& binder, const std::string& name) const {
+        binder.want({"default", name}, "u-" + name, "n1", plan);
+    }
+    diagnostics out;
+    std::vector<document> documents;
+    manifests objects;
+    volume_plan plan;
+    known_pods pods;
+};
+
+/// The devices that the binding hands over; empty if it says nothing.
+std::string given(const share_binder& binder, const std::string& name) {
+    const share_marks marks = binder.marks({"default", name}, 1700000000);
+    const auto list = marks.annotations.find("volcano.sh/devices-to-allocate");
+    return list == marks.annotations.end() ? "" : list->second;
+}
+
+} // namespace
+
+TEST_CASE("pods of one node get shares that fit together, beside those of standing pods") {
+    const scene of(node(2) + pod("s", 4000, "GPU-0,NVIDIA,4000,0:") + pod("a", 6000) +
+                   pod("b", 7000) + pod("c", 3000));
+    share_binder binder;
+    for (const char* name : {"a", "b", "c"})
+        of.want(binder, name);
+    binder.choose(of.plan, of.pods);
+    for (const char* name : {"a", "b", "c"})
+        CHECK(binder.lacking({"default", name}).empty());
+    CHECK(given(binder, "a") == "GPU-0,NVIDIA,6000,0:");
+    CHECK(given(binder, "b") == "GPU-1,NVIDIA,7000,0:");
+    CHECK(given(binder, "c") == "GPU-1,NVIDIA,3000,0:");
+    CHECK(binder.marks({"default", "a"}, 1700000000).annotations.at("volcano.sh/vgpu-node") ==
+          "n1");
+}
+
+TEST_CASE("what was chosen is taken, until its pod is not started") {
+    const scene of(node(1) + pod("a", 6000) + pod("b", 6000));
+    share_binder binder;
+    of.want(binder, "a");
+    binder.choose(of.plan, of.pods);
+    of.want(binder, "b");
+    binder.choose(of.plan, of.pods);
+    CHECK(binder.lacking({"default", "a"}).empty());
+    CHECK(binder.lacking({"default", "b"}) ==
+          "node n1 has no GPUs to share any more: those that are free do not serve all pods");
+    CHECK(given(binder, "b").empty());
+    binder.review(of.pods, [](const object_key&) { return false; });
+    of.want(binder, "b");
+    binder.choose(of.plan, of.pods);
+    CHECK(given(binder, "b") == "GPU-0,NVIDIA,6000,0:");
+    CHECK(given(binder, "a").empty());
+}
+
+TEST_CASE("a choice is forgotten when its pod has a node or is another one") {
+    scene of(node(1) + pod("a", 6000));
+    share_binder binder;
+    of.want(binder, "a");
+    binder.choose(of.plan, of.pods);
+    const auto starts = [](const object_key&) { return true; };
+    binder.review(of.pods, starts);
+    CHECK_FALSE(given(binder, "a").empty());
+    SUBCASE("it has a node") {
+        of.pods.at({"default", "a"}).object.node = "n1";
+    }
+    SUBCASE("it was made anew") {
+        of.pods.at({"default", "a"}).object.metadata.uid = "other";
+    }
+    SUBCASE("it is gone") {
+        of.pods.clear();
+    }
+    binder.review(of.pods, starts);
+    CHECK(given(binder, "a").empty());
+}
+
+TEST_CASE("a pod that requests no shares is handed nothing") {
+    const scene of(node(1) + "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p, uid: u-p}\nspec: "
+                             "{containers: [{name: c}]}\n");
+    share_binder binder;
+    of.want(binder, "p");
+    binder.choose(of.plan, of.pods);
+    CHECK(binder.lacking({"default", "p"}).empty());
+    CHECK(binder.marks({"default", "p"}, 1).annotations.empty());
+}
+
+} // namespace kube_share_binder_test
