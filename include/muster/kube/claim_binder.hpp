@@ -179,7 +179,7 @@ public:
     [[nodiscard]] std::optional<write> next(const live_devices& devices, const Pods& pods,
                                             const NodeOf& node_of, const adapter::instant& now) {
         // The first round may find that devices must be chosen again.
-        for (int round = 0; round < 2 && made_.empty(); ++round)
+        for (int turn = 0; turn < 2 && made_.empty(); ++turn)
             if (is_due_ || due_at_ <= now.steady || seen_changes_ != devices.changes())
                 make_writes(devices, pods, node_of, now);
         if (made_.empty())
