@@ -57,6 +57,10 @@ struct share_use {
         return device.numa.value_or(0);
     case device_key::numa_down:
         return -static_cast<int128>(device.numa.value_or(0));
+    case device_key::in_use_up:
+        return used == share_amounts{} ? 0 : 1;
+    case device_key::in_use_down:
+        return used == share_amounts{} ? 1 : 0;
     case device_key::memory_up:
         return used.memory;
     case device_key::memory_down:
@@ -77,9 +81,10 @@ struct share_use {
     return 0;
 }
 
-/// Sorts indices of devices by the order of the request. O(n log n) for n indices.
+/// Sorts indices of devices. O(n log n) for n indices.
 inline void sort_devices(std::vector<std::size_t>& indices, std::span<const shared_device> devices,
-                         const std::vector<share_use>& uses, const share_request& request) {
+                         const std::vector<share_use>& uses, const share_request& request,
+                         const device_order& order) {
     struct entry {
         std::array<int128, 3> keys;
         std::size_t index;
@@ -90,7 +95,7 @@ inline void sort_devices(std::vector<std::size_t>& indices, std::span<const shar
         entry made{{}, index};
         for (std::size_t key = 0; key < made.keys.size(); ++key)
             made.keys[key] =
-                value_of(request.order[key], devices[index], uses[index].amounts, request, index);
+                value_of(order[key], devices[index], uses[index].amounts, request, index);
         entries.push_back(made);
     }
     std::sort(entries.begin(), entries.end(), [](const entry& lhs, const entry& rhs) {

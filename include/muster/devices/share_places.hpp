@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,6 +27,7 @@ using share_place = std::vector<std::size_t>;
         return lhs.numa == rhs.numa && lhs.pcie == rhs.pcie;
     case share_nearness::same_numa:
         return lhs.numa == rhs.numa;
+    case share_nearness::same_node:
     case share_nearness::anywhere:
         return true;
     }
@@ -57,7 +58,7 @@ using share_place = std::vector<std::size_t>;
                                        const std::vector<share_use>& uses, share_nearness level) {
     int count = 0;
     for (const auto at :
-         {share_nearness::anywhere, share_nearness::same_numa, share_nearness::same_pcie}) {
+         {share_nearness::same_node, share_nearness::same_numa, share_nearness::same_pcie}) {
         if (at > level)
             break;
         for (std::size_t other = 0; other < devices.size(); ++other)
@@ -70,28 +71,34 @@ using share_place = std::vector<std::size_t>;
     return count;
 }
 
-/// Adds the places of one level, those with more company in use first; of these, for one device,
-/// those with the device that the order prefers, else by NUMA node and PCIe root.
+/// Adds the places of one level, those with more company in use first; of these, those whose first
+/// device the order prefers, then by NUMA node and PCIe root.
 inline void add_near_places(const std::vector<std::size_t>& candidates,
                             std::span<const shared_device> devices,
                             const std::vector<share_use>& uses, const share_request& request,
                             share_nearness level, std::vector<share_place>& to) {
     struct entry {
         int company;
+        int128 key;
         share_place place;
     };
     std::vector<entry> entries;
     for (share_place& place : places_of(candidates, devices, level)) {
-        const int company = places_in_use(place.front(), devices, uses, level);
-        entries.push_back({company, std::move(place)});
+        const std::size_t first = place.front();
+        const int company = places_in_use(first, devices, uses, level);
+        const int128 key = value_of(request.near_order.front(), devices[first], uses[first].amounts,
+                                    request, first);
+        entries.push_back({company, key, std::move(place)});
     }
-    const bool by_name = request.count > 1;
     std::stable_sort(entries.begin(), entries.end(), [&](const entry& lhs, const entry& rhs) {
         const shared_device& left = devices[lhs.place.front()];
         const shared_device& right = devices[rhs.place.front()];
         if (lhs.company != rhs.company)
             return lhs.company > rhs.company;
-        return by_name && std::pair(left.numa, left.pcie) < std::pair(right.numa, right.pcie);
+        if (lhs.key != rhs.key)
+            return lhs.key < rhs.key;
+        return std::pair(left.numa, std::string_view(left.pcie)) <
+               std::pair(right.numa, std::string_view(right.pcie));
     });
     for (entry& each : entries)
         to.push_back(std::move(each.place));
@@ -103,18 +110,19 @@ inline void add_near_places(const std::vector<std::size_t>& candidates,
                                                            std::span<const shared_device> devices,
                                                            const std::vector<share_use>& uses,
                                                            const share_request& request) {
-    sort_devices(candidates, devices, uses, request);
     if (candidates.empty())
         return {};
     // Without the place of each device, there is no order of places.
     const bool is_known =
         std::all_of(devices.begin(), devices.end(),
                     [](const shared_device& each) { return each.numa && !each.pcie.empty(); });
-    if (!request.prefers_near || !is_known)
+    const bool is_near = request.prefers_near && is_known;
+    sort_devices(candidates, devices, uses, request, is_near ? request.near_order : request.order);
+    if (!is_near)
         return places_of(candidates, devices, request.within);
     std::vector<share_place> places;
     for (const auto level :
-         {share_nearness::same_pcie, share_nearness::same_numa, share_nearness::anywhere}) {
+         {share_nearness::same_pcie, share_nearness::same_numa, share_nearness::same_node}) {
         if (level < request.within)
             break;
         add_near_places(candidates, devices, uses, request, level, places);

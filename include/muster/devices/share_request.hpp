@@ -44,8 +44,9 @@ using share_memory = std::variant<whole_memory, memory_amount, memory_part>;
     return device_memory;
 }
 
-/// Which devices of a request must be at one place.
-enum class share_nearness : std::uint8_t { anywhere, same_numa, same_pcie };
+/// Which devices of a request must be at one place. All but `anywhere` exclude devices whose place
+/// is unknown.
+enum class share_nearness : std::uint8_t { anywhere, same_node, same_numa, same_pcie };
 
 /// What devices are sorted by, before a request tries them. `_up`: least first.
 enum class device_key : std::uint8_t {
@@ -53,6 +54,9 @@ enum class device_key : std::uint8_t {
     index_down,
     numa_up,
     numa_down,
+    /// Whether the device has shares: first those without, or first those with.
+    in_use_up,
+    in_use_down,
     /// Memory that is used.
     memory_up,
     memory_down,
@@ -83,8 +87,11 @@ struct share_request {
     share_filter filter = {};
     share_nearness within = share_nearness::anywhere;
     /// Devices of one PCIe root come first, then those of one NUMA node; among these, places that
-    /// are in use come first. Only a preference.
+    /// are in use come first. Only a preference, and only if the place of every device is known:
+    /// else `order` applies.
     bool prefers_near = false;
+    /// The order of the devices of one place, with `prefers_near`.
+    device_order near_order = {device_key::in_use_up, device_key::index_up, device_key::index_up};
     /// The device must be without shares. It can get more shares later.
     bool needs_idle = false;
     device_order order = as_listed;

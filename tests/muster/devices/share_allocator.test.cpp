@@ -197,6 +197,8 @@ TEST_CASE("devices at one NUMA node or PCIe root") {
     CHECK(allocate(devices, {request}).devices == std::vector<indices>{{2, 3}});
     devices[3].numa.reset();
     CHECK(allocate(devices, {request}).outcome == share_outcome::none);
+    request.within = share_nearness::same_node;
+    CHECK(allocate(devices, {request}).devices == std::vector<indices>{{1, 2}});
     CHECK(muster::refusal_of(devices[3], request, {}) == share_refusal::unknown_place);
 }
 
@@ -231,6 +233,8 @@ TEST_CASE("each key sorts the devices") {
     CHECK(first(device_key::index_down) == 2);
     CHECK(first(device_key::numa_up) == 0);
     CHECK(first(device_key::numa_down) == 2);
+    CHECK(first(device_key::in_use_up) == 2);
+    CHECK(first(device_key::in_use_down) == 0);
     CHECK(first(device_key::memory_up) == 2);
     CHECK(first(device_key::memory_down) == 0);
     CHECK(first(device_key::percent_up) == 2);

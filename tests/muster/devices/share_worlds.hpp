@@ -87,7 +87,8 @@ private:
             if (request.within != muster::share_nearness::anywhere) {
                 if (!device.numa)
                     return false;
-                if (first && first->numa != device.numa)
+                if (first && first->numa != device.numa &&
+                    request.within != muster::share_nearness::same_node)
                     return false;
             }
             if (request.within == muster::share_nearness::same_pcie &&
@@ -187,8 +188,7 @@ private:
             if (chance_.percent(10))
                 request.filter.ids_not = {"gpu-0"};
             if (with_places_ && chance_.percent(50))
-                request.within = chance_.percent(50) ? muster::share_nearness::same_numa
-                                                     : muster::share_nearness::same_pcie;
+                request.within = static_cast<muster::share_nearness>(chance_.between(0, 3));
             request.prefers_near = with_places_ && chance_.percent(30);
             request.needs_idle = chance_.percent(10);
             if (with_groups_) {
@@ -196,7 +196,8 @@ private:
                 request.apart_from_group = chance_.percent(60);
             }
             for (auto& key : request.order)
-                key = static_cast<muster::device_key>(chance_.between(0, 11));
+                key = static_cast<muster::device_key>(chance_.between(0, 13));
+            request.near_order[0] = request.order[1];
         }
         ++pods_;
     }

@@ -131,7 +131,9 @@ read_hami_container(const container_resources& of, const hami_options& options, 
     const std::int64_t factor = std::max<std::int64_t>(options.memory_factor, 1);
     std::optional<std::int64_t> count = read(hami::count_resource, most);
     const auto memory = read(hami::memory_resource, most / factor);
-    const auto percentage = read(hami::percentage_resource, most);
+    // HAMi takes anything above 100 for 100.
+    const auto percentage =
+        read(hami::percentage_resource, std::numeric_limits<std::int64_t>::max());
     std::optional<std::int64_t> cores = read(hami::cores_resource, most);
     if (unsupported.size() != before)
         return std::nullopt;

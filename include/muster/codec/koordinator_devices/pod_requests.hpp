@@ -102,7 +102,8 @@ koordinator_request_of(const koordinator_amounts& amounts) {
     else
         request.memory = memory_amount{*of.memory / count};
     made.is_shared = !of.ratio || *of.ratio / count < 100;
-    // By default the device with the most free memory comes first.
+    // By default the device with the most free memory comes first, but where the places of the
+    // devices are known, one without shares, then by number.
     request.order = {device_key::percent_up, device_key::index_up, device_key::index_up};
     request.prefers_near = !made.is_shared || count == 1;
     return made;
@@ -137,9 +138,11 @@ namespace detail {
             to.within = share_nearness::same_pcie;
         else if (value == "NUMANode")
             to.within = share_nearness::same_numa;
-        else if (value == "Device" ? to.count > 1 : value != "Node")
-            return at.text_of(in_quotes(value) + " is no scope of these GPUs (expected Device, "
-                                                 "PCIe, NUMANode or Node)");
+        else if (value == "Node")
+            to.within = share_nearness::same_node;
+        else
+            return at.text_of(in_quotes(value) +
+                              " is no scope of GPUs (expected PCIe, NUMANode or Node)");
         if (is_shared && to.count > 1)
             return at.text_of("shares of several GPUs have no scope");
     }

@@ -117,7 +117,7 @@ TEST_CASE("a hint of Koordinator requires a scope, and other hints make the pod 
     CHECK(one(two, hint(R"({"requiredTopologyScope":"NUMANode"})")).within ==
           share_nearness::same_numa);
     CHECK(one(two, hint(R"({"requiredTopologyScope":"Node","selector":null})")).within ==
-          share_nearness::anywhere);
+          share_nearness::same_node);
     CHECK(one(two, hint("null")).within == share_nearness::anywhere);
     for (const char* const wrong :
          {R"({"requiredTopologyScope":"Device"})", R"({"requiredTopologyScope":"Rack"})",

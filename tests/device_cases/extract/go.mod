@@ -1,0 +1,3 @@
+module muster.test/extract
+
+go 1.26.0
