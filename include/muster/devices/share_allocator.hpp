@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include <muster/base/checked.hpp>
 #include <muster/devices/share_request.hpp>
 #include <muster/devices/share_rules.hpp>
 #include <muster/devices/share_search.hpp>
@@ -36,6 +38,11 @@ struct share_allocation {
     std::int64_t steps = 0;
 };
 
+/// How many requests, and how many shares of devices together, one question can have at most: it
+/// bounds the depth of the search.
+inline constexpr std::size_t most_share_requests = 1024;
+inline constexpr std::int64_t most_shares = 2048;
+
 /// Chooses devices of one node for all requests, or for none. The requests can be of several pods:
 /// the answer is whether they fit together, if they come one after the other in this order.
 ///
@@ -43,15 +50,26 @@ struct share_allocation {
 /// requests' system does. Only if a request finds no devices then, other choices are tried. `none`
 /// is exact. Devices that no request can tell apart are tried once, and so is each state of the
 /// devices. A step is the choice of one device or one look at all devices for a request. Devices
-/// get no more than they have; those that have too many shares already get none.
+/// get no more than they have; those that have too many shares already get none. A question with
+/// more than `most_share_requests` or `most_shares` is undecided.
 /// Preconditions: no amount of a device is negative.
 [[nodiscard]] inline share_allocation allocate_shares(std::span<const shared_device> devices,
                                                       std::span<const share_request> requests,
                                                       const share_rules& rules,
                                                       std::int64_t max_steps) {
+    share_allocation answer;
+    std::int64_t shares = 0;
+    for (const share_request& request : requests)
+        shares = saturating_add(shares, std::max<std::int64_t>(request.count, 0));
+    // A request for more devices than there are fails at its turn, without depth.
+    const auto most_useful = saturating_multiply(static_cast<std::int64_t>(devices.size()),
+                                                 static_cast<std::int64_t>(requests.size()));
+    if (requests.size() > most_share_requests || std::min(shares, most_useful) > most_shares) {
+        answer.outcome = share_outcome::undecided;
+        return answer;
+    }
     detail::share_search search(devices, requests, rules, max_steps);
     const bool found = search.run();
-    share_allocation answer;
     answer.steps = search.steps();
     if (found) {
         answer.outcome = share_outcome::allocated;

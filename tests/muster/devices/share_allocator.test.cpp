@@ -294,6 +294,21 @@ TEST_CASE("without steps left the answer is undecided") {
     CHECK(allocate(gpus(1), {share(1)}, {}, -1).outcome == share_outcome::undecided);
 }
 
+TEST_CASE("a question with too many requests or shares is undecided") {
+    auto device = gpu("g");
+    device.slots.reset();
+    const std::vector<share_request> most(muster::most_share_requests, share(0));
+    CHECK(allocate({device}, most).outcome == share_outcome::allocated);
+    auto more = most;
+    more.push_back(share(0));
+    CHECK(allocate({device}, more).outcome == share_outcome::undecided);
+    auto devices = std::vector<shared_device>(64, device);
+    CHECK(allocate(devices, std::vector<share_request>(32, share(0, 0, 64))).outcome ==
+          share_outcome::allocated);
+    CHECK(allocate(devices, std::vector<share_request>(33, share(0, 0, 64))).outcome ==
+          share_outcome::undecided);
+}
+
 TEST_CASE("no requests and no devices") {
     CHECK(allocate({}, {}).outcome == share_outcome::allocated);
     CHECK(allocate({}, {share(0, 0, 0)}).devices == std::vector<indices>{{}});
