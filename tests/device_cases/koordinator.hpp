@@ -101,7 +101,7 @@ namespace koordinator_cases {
         pod.annotations.set(std::string(names::hint_key),
                             R"({"gpu":{"requiredTopologyScope":")" + scope + "\"}}");
         diagnostics out;
-        const annotation hint(pod, "pod", names::hint_key, out);
+        const metadata_text hint(pod, "pod", names::hint_key, out);
         if (!muster::codec::detail::read_koordinator_hint(hint, is_shared, request).empty())
             return compare("fits", source.at("fits").as_bool(), false);
     }

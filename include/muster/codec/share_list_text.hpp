@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <muster/codec/annotation_text.hpp>
+#include <muster/codec/metadata_text.hpp>
 #include <muster/codec/share_objects.hpp>
 
 namespace muster {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <muster/base/checked.hpp>
-#include <muster/codec/annotation_text.hpp>
+#include <muster/codec/metadata_text.hpp>
 #include <muster/codec/node_shares.hpp>
 #include <muster/codec/request_reader.hpp>
 #include <muster/devices/share_request.hpp>
@@ -24,7 +24,7 @@ namespace codec {
 
 /// Adds a device that a register lists. If its id was listed before, it is not known which entry is
 /// right, so the device gets no shares.
-inline void add_registered(node_shares& to, shared_device device, const annotation& at) {
+inline void add_registered(node_shares& to, shared_device device, const metadata_text& at) {
     if (shared_device* const listed = to.find(device.id)) {
         at.warning("device " + in_quotes(device.id) +
                    " is listed twice, and gets no pods (expected each id once)");

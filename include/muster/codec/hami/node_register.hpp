@@ -15,7 +15,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
 
-#include <muster/codec/annotation_text.hpp>
+#include <muster/codec/metadata_text.hpp>
 #include <muster/codec/share_objects.hpp>
 #include <muster/devices/shared_device.hpp>
 
@@ -105,7 +105,7 @@ inline constexpr std::int64_t most_hami_amount = std::numeric_limits<std::int32_
 
 /// Adds an entry, or warns of it.
 inline void add_hami_entry(node_shares& to, const std::string& wrong, std::size_t position,
-                           shared_device device, const annotation& at) {
+                           shared_device device, const metadata_text& at) {
     device.is_partitioned = device.mode == "mig";
     if (!wrong.empty())
         at.warning("entry " + std::to_string(position) + " is left out: " + wrong);
@@ -123,7 +123,7 @@ inline void add_hami_entry(node_shares& to, const std::string& wrong, std::size_
 /// node has no register. What cannot be read is left out with a warning. O(annotation).
 [[nodiscard]] inline std::optional<node_shares> read_hami_node(const object_metadata& node,
                                                                diagnostics& out) {
-    const annotation at(node, "node", hami::register_key, out);
+    const metadata_text at(node, "node", hami::register_key, out);
     if (!at.is_present())
         return std::nullopt;
     node_shares read{node.key.name, {}, {}};
@@ -154,7 +154,7 @@ inline void add_hami_entry(node_shares& to, const std::string& wrong, std::size_
             detail::add_hami_entry(read, wrong, index, std::move(device), at);
         }
     }
-    const annotation cordon(node, "node", hami::cordon_key, out);
+    const metadata_text cordon(node, "node", hami::cordon_key, out);
     for (const std::string& id : detail::listed_words(cordon.text()))
         if (shared_device* const device = read.find(id))
             device->healthy = false;

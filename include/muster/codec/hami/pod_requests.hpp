@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <muster/codec/annotation_text.hpp>
+#include <muster/codec/metadata_text.hpp>
 #include <muster/codec/share_objects.hpp>
 #include <muster/devices/share_request.hpp>
 
@@ -172,7 +172,7 @@ read_hami_requests(const object_metadata& pod, const std::vector<container_resou
     const std::string* const named = pod.annotations.find(hami::policy_key);
     const std::string& policy = named ? *named : options.policy;
     const std::vector<std::string> words = detail::listed_words(policy);
-    const annotation numa_at(pod, "pod", hami::numa_bind_key, out);
+    const metadata_text numa_at(pod, "pod", hami::numa_bind_key, out);
     const auto binds = detail::go_boolean(numa_at.text());
     share_request like;
     like.filter = detail::read_hami_filter(pod);

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include <muster/codec/annotation_text.hpp>
+#include <muster/codec/metadata_text.hpp>
 #include <muster/codec/share_list_text.hpp>
 #include <muster/codec/share_objects.hpp>
 
@@ -31,7 +31,7 @@ inline constexpr std::string_view bind_time_key = "hami.io/bind-time";
 /// O(annotation).
 [[nodiscard]] inline std::optional<pod_shares> read_hami_pod(const object_metadata& pod,
                                                              diagnostics& out) {
-    const annotation at(pod, "pod", hami::allocated_key, out);
+    const metadata_text at(pod, "pod", hami::allocated_key, out);
     if (!at.is_present())
         return std::nullopt;
     pod_shares read;

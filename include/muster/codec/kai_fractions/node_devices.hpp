@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include <muster/codec/annotation_text.hpp>
+#include <muster/codec/metadata_text.hpp>
 #include <muster/codec/share_objects.hpp>
 #include <muster/devices/shared_device.hpp>
 
@@ -54,7 +54,7 @@ struct kai_pod {
 [[nodiscard]] inline std::int64_t kai_gpu_memory(const object_metadata& node, diagnostics& out) {
     constexpr std::int64_t without_label = 100;
     constexpr std::int64_t mib = 1024 * 1024;
-    const annotation at(node, "node", kai_fractions::memory_label, out, "labels");
+    const metadata_text at(node, "node", kai_fractions::memory_label, out, "labels");
     if (!at.is_present())
         return without_label;
     const auto number =

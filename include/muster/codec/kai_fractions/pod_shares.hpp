@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include <muster/codec/annotation_text.hpp>
 #include <muster/codec/kai_fractions/node_devices.hpp>
+#include <muster/codec/metadata_text.hpp>
 #include <muster/codec/share_objects.hpp>
 #include <muster/devices/share_request.hpp>
 #include <muster/resource/quantity_text.hpp>
@@ -63,11 +63,11 @@ struct kai_annotations {
 [[nodiscard]] inline kai_annotations read_kai_annotations(const object_metadata& pod,
                                                           diagnostics& out) {
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-    const annotation fraction(pod, "pod", kai_fractions::fraction_key, out);
-    const annotation memory(pod, "pod", kai_fractions::memory_key, out);
-    const annotation count(pod, "pod", kai_fractions::count_key, out);
+    const metadata_text fraction(pod, "pod", kai_fractions::fraction_key, out);
+    const metadata_text memory(pod, "pod", kai_fractions::memory_key, out);
+    const metadata_text count(pod, "pod", kai_fractions::count_key, out);
     kai_annotations read;
-    const auto refuse = [&](const annotation& at, const char* expected) {
+    const auto refuse = [&](const metadata_text& at, const char* expected) {
         read.wrong = at.text_of(in_quotes(at.text()) + " (expected " + expected + ")");
         read.share.reset();
         return read;
@@ -136,7 +136,7 @@ struct kai_annotations {
     }
     const detail::kai_annotations asked = detail::read_kai_annotations(pod, out);
     const std::int64_t whole = detail::whole_gpus(containers);
-    const annotation at(pod, "pod", kai_fractions::group_label, out, "labels");
+    const metadata_text at(pod, "pod", kai_fractions::group_label, out, "labels");
     if (!asked.wrong.empty()) {
         read.unread = asked.wrong;
         at.warning(asked.wrong);

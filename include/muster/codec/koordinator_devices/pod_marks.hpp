@@ -14,9 +14,9 @@
 #include <boost/json/serialize.hpp>
 
 #include <muster/base/checked.hpp>
-#include <muster/codec/annotation_text.hpp>
 #include <muster/codec/koordinator_devices/device_reader.hpp>
 #include <muster/codec/koordinator_devices/pod_shares.hpp>
+#include <muster/codec/metadata_text.hpp>
 #include <muster/codec/share_objects.hpp>
 #include <muster/devices/share_request.hpp>
 #include <muster/devices/shared_device.hpp>

@@ -15,8 +15,8 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
 
-#include <muster/codec/annotation_text.hpp>
 #include <muster/codec/koordinator_devices/device_reader.hpp>
+#include <muster/codec/metadata_text.hpp>
 #include <muster/codec/request_reader.hpp>
 #include <muster/codec/share_objects.hpp>
 #include <muster/devices/share_request.hpp>
@@ -112,7 +112,7 @@ koordinator_request_of(const koordinator_amounts& amounts) {
 namespace detail {
 
 /// Reads the hints for GPUs. Returns what is not modelled or malformed; empty = nothing.
-[[nodiscard]] inline std::string read_koordinator_hint(const annotation& at, bool is_shared,
+[[nodiscard]] inline std::string read_koordinator_hint(const metadata_text& at, bool is_shared,
                                                        share_request& to) {
     if (!at.is_present())
         return {};
@@ -203,11 +203,11 @@ read_koordinator_requests(const object_metadata& pod,
         read.unsupported.push_back(made.wrong);
         return read;
     }
-    const annotation hint(pod, "pod", names::hint_key, out);
+    const metadata_text hint(pod, "pod", names::hint_key, out);
     if (std::string wrong = detail::read_koordinator_hint(hint, made.is_shared, *made.request);
         !wrong.empty())
         read.unsupported.push_back(std::move(wrong));
-    const annotation partition(pod, "pod", names::partition_key, out);
+    const metadata_text partition(pod, "pod", names::partition_key, out);
     if (partition.is_present())
         read.unsupported.push_back(partition.text_of("GPU partitions are not modelled"));
     read.requests.push_back({0, std::move(*made.request)});

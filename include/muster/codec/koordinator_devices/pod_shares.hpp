@@ -17,8 +17,8 @@
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 
-#include <muster/codec/annotation_text.hpp>
 #include <muster/codec/koordinator_devices/device_reader.hpp>
+#include <muster/codec/metadata_text.hpp>
 #include <muster/codec/share_objects.hpp>
 #include <muster/resource/quantity_text.hpp>
 
@@ -89,7 +89,7 @@ namespace detail {
 /// O(annotation).
 [[nodiscard]] inline std::optional<pod_shares> read_koordinator_pod(const object_metadata& pod,
                                                                     diagnostics& out) {
-    const annotation at(pod, "pod", koordinator_devices::allocated_key, out);
+    const metadata_text at(pod, "pod", koordinator_devices::allocated_key, out);
     if (!at.is_present())
         return std::nullopt;
     pod_shares read;

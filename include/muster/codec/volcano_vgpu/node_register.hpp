@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <muster/codec/annotation_text.hpp>
+#include <muster/codec/metadata_text.hpp>
 #include <muster/codec/share_objects.hpp>
 #include <muster/devices/shared_device.hpp>
 
@@ -68,7 +68,7 @@ namespace detail {
 [[nodiscard]] inline std::optional<node_shares>
 read_volcano_vgpu_node(const object_metadata& node,
                        const std::map<std::string, std::int64_t>& allocatable, diagnostics& out) {
-    const annotation at(node, "node", volcano_vgpu::register_key, out);
+    const metadata_text at(node, "node", volcano_vgpu::register_key, out);
     if (!at.is_present())
         return std::nullopt;
     for (const std::string_view resource :

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <muster/codec/annotation_text.hpp>
+#include <muster/codec/metadata_text.hpp>
 #include <muster/codec/share_objects.hpp>
 #include <muster/codec/volcano_vgpu/node_register.hpp>
 #include <muster/codec/volcano_vgpu/pod_shares.hpp>

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <muster/codec/annotation_text.hpp>
+#include <muster/codec/metadata_text.hpp>
 #include <muster/codec/share_list_text.hpp>
 #include <muster/codec/share_objects.hpp>
 
@@ -41,7 +41,7 @@ inline constexpr std::string_view phase_key = "volcano.sh/bind-phase";
 /// Volcano, several containers of a pod on one device all count. O(annotation).
 [[nodiscard]] inline std::optional<pod_shares> read_volcano_vgpu_pod(const object_metadata& pod,
                                                                      diagnostics& out) {
-    const annotation at(pod, "pod", volcano_vgpu::ids_key, out);
+    const metadata_text at(pod, "pod", volcano_vgpu::ids_key, out);
     if (!at.is_present())
         return std::nullopt;
     pod_shares read;

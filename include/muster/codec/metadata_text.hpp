@@ -75,11 +75,11 @@ whole_number(std::string_view text, std::int64_t least, std::int64_t most) noexc
 } // namespace detail
 
 /// An annotation or a label of a node or a pod: its text, and where findings about it go.
-class annotation {
+class metadata_text {
 public:
     /// `kind` and `key` must outlive the annotation: literals.
-    annotation(const object_metadata& of, std::string_view kind, std::string_view key,
-               diagnostics& out, std::string_view home = "annotations")
+    metadata_text(const object_metadata& of, std::string_view kind, std::string_view key,
+                  diagnostics& out, std::string_view home = "annotations")
         : of_(&of),
           kind_(kind),
           key_(key),

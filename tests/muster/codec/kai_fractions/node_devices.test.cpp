@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <muster/codec/kai_fractions/node_devices.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <muster/codec/kai_fractions/pod_shares.hpp>
+
+#include "muster/codec/share_texts.hpp"
+
+namespace kai_node_devices_test {
+
+using namespace share_texts;
+
+namespace {
+
+/// A pod with annotations and labels in YAML's flow style, and limits of one container.
+std::string pod(const std::string& annotations, const std::string& labels = "{}",
+                const std::string& limits = "{}", const std::string& name_space = "ns") {
+    return "kind: Pod\nmetadata: {name: p, namespace: " + name_space +
+           ", annotations: " + annotations + ", labels: " + labels +
+           "}\nspec: {containers: [{name: c, resources: {limits: " + limits + "}}]}\n";
+}
+
+kai_pod standing(const std::string& text) {
+    read_object object(text);
+    kai_pod read = read_kai_pod(object.metadata, object.containers, object.out);
+    CHECK(read.unread.empty() == object.findings().empty());
+    return read;
+}
+
+muster::share_request one(const std::string& text) {
+    read_object object(text);
+    const auto made =
+        read_kai_requests(object.metadata, object.containers, kai_order::pack, object.out);
+    REQUIRE(made.requests.size() == 1);
+    return made.requests[0].request;
+}
+
+} // namespace
+
+TEST_CASE("the GPUs of a node of KAI are those of groups, of pods, and idle ones") {
+    object_metadata node;
+    node.labels.set("nvidia.com/gpu.memory", "16160");
+    diagnostics out;
+    const std::vector<kai_pod> pods{
+        standing(pod("{gpu-fraction: '0.5'}", "{runai-gpu-group: g}")),
+        standing(pod("{gpu-memory: '1000'}", "{runai-gpu-group: g}")),
+        standing(
+            pod("{}", "{runai-gpu-group: g}", "{nvidia.com/gpu: 1}", "kai-resource-reservation")),
+        standing(pod("{}", "{}", "{nvidia.com/gpu: 1}"))};
+    const auto made = kai_devices(node, 4, pods, out);
+    check_sound(made);
+    REQUIRE(made.devices.size() == 4);
+    CHECK(made.devices[0].id == "g");
+    CHECK(made.devices[0].memory == 16100);
+    CHECK(made.devices[0].used == muster::share_amounts{2, 9050, 0});
+    CHECK(made.devices[0].healthy);
+    CHECK_FALSE(made.devices[1].healthy);
+    CHECK(made.devices[1].used.memory == 16100);
+    CHECK(made.devices[2].used == muster::share_amounts{});
+    CHECK(made.devices[2].id.starts_with(kai_fractions::idle_prefix));
+    CHECK(made.devices[3].healthy);
+}
+
+TEST_CASE("a group of KAI without sharers is about to end, and its GPU gets no pods") {
+    diagnostics out;
+    const std::vector<kai_pod> pods{standing(
+        pod("{}", "{runai-gpu-group: g}", "{nvidia.com/gpu: 1}", "kai-resource-reservation"))};
+    const auto made = kai_devices({}, 1, pods, out);
+    REQUIRE(made.devices.size() == 1);
+    CHECK_FALSE(made.devices[0].healthy);
+}
+
+TEST_CASE("KAI rounds the memory of a GPU down to 100 MiB, and takes large numbers for bytes") {
+    const auto memory = [](const std::string& label) {
+        object_metadata node;
+        node.key.name = "n1";
+        node.labels.set("nvidia.com/gpu.memory", label);
+        diagnostics out;
+        const std::int64_t value = kai_gpu_memory(node, out);
+        return out.findings().empty() ? value : -1;
+    };
+    CHECK(memory("16160") == 16100);
+    CHECK(memory("99") == 0);
+    CHECK(memory("16945512448") == 16100);
+    CHECK(memory("many") == -1);
+    CHECK(memory("-5") == -1);
+    diagnostics out;
+    CHECK(kai_gpu_memory({}, out) == 100);
+    CHECK(out.findings().empty());
+}
+
+TEST_CASE("fractions of KAI fill a GPU, fullest first, and then the next one") {
+    object_metadata node;
+    node.labels.set("nvidia.com/gpu.memory", "10000");
+    diagnostics out;
+    const auto devices =
+        kai_devices(node, 2, {standing(pod("{gpu-fraction: '0.4'}", "{runai-gpu-group: g}"))}, out)
+            .devices;
+    const auto third = one(pod("{gpu-fraction: '0.3'}"));
+    const auto whole = one(pod("{}", "{}", "{nvidia.com/gpu: 1}"));
+    using chosen = std::vector<std::vector<std::size_t>>;
+    const auto allocate = [&](const std::vector<muster::share_request>& all) {
+        return muster::allocate_shares(devices, all, muster::kai_rules, 1000);
+    };
+    CHECK(allocate({third, third, third}).devices == chosen{{0}, {0}, {1}});
+    CHECK(allocate({third, whole}).devices == chosen{{0}, {1}});
+    CHECK(allocate({third, third, third, whole}).outcome == muster::share_outcome::none);
+}
+
+TEST_CASE("a node of KAI with partitioned GPUs gives no devices") {
+    object_metadata node;
+    node.labels.set("node-role.kubernetes.io/mig-enabled", "true");
+    diagnostics out;
+    CHECK_FALSE(kai_devices(node, 2, {}, out).blocked.empty());
+    CHECK(kai_devices({}, -5, {}, out).devices.empty());
+}
+
+} // namespace kai_node_devices_test
