@@ -32,11 +32,54 @@ struct share_allocation {
     /// For each request the indices of its devices, in the order in which they were chosen; empty
     /// unless `allocated`.
     std::vector<std::vector<std::size_t>> devices;
-    /// Unless `allocated`, the last request that the search got to: no choice for those before it
-    /// leaves room for this one, or the steps ended.
+    /// Unless `allocated`, the request for which the first choice for those before it leaves no
+    /// room, or at which the steps ended.
     std::size_t failed_request = 0;
     std::int64_t steps = 0;
 };
+
+namespace detail {
+
+/// Returns true only if the requests fit in one order if and only if they fit in any other. The
+/// rules about cores tell requests with cores from those without, and depend on the order only if
+/// there are both.
+[[nodiscard]] inline bool is_free_of_order(std::span<const share_request> requests,
+                                           const share_rules& rules) noexcept {
+    bool with_cores = false;
+    bool without_cores = false;
+    for (const share_request& each : requests) {
+        if (each.needs_idle || each.apart_from_group)
+            return false;
+        with_cores = with_cores || each.cores > 0;
+        without_cores = without_cores || each.cores == 0;
+    }
+    const bool has_rule = rules.full_cores_need_idle || rules.full_cores_refuse_zero;
+    return !has_rule || !with_cores || !without_cores;
+}
+
+/// Returns the positions of the requests, those that need most memory and cores of all their
+/// devices first; equal ones in their order.
+[[nodiscard]] inline std::vector<std::size_t>
+largest_first(std::span<const share_request> requests, std::span<const shared_device> devices) {
+    std::int64_t most_memory = 1;
+    for (const shared_device& device : devices)
+        most_memory = std::max(most_memory, device.memory);
+    const auto size = [&](const share_request& of) -> int128 {
+        if (!is_well_formed(of))
+            return 0;
+        const int128 memory = int128{units_of(of.memory, most_memory)} * 1000 / most_memory;
+        return (memory + int128{of.cores} * 10) * of.count;
+    };
+    std::vector<std::size_t> order(requests.size());
+    for (std::size_t at = 0; at < order.size(); ++at)
+        order[at] = at;
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t lhs, std::size_t rhs) {
+        return size(requests[lhs]) > size(requests[rhs]);
+    });
+    return order;
+}
+
+} // namespace detail
 
 /// How many requests, and how many shares of devices together, one question can have at most: it
 /// bounds the depth of the search.
@@ -47,12 +90,13 @@ inline constexpr std::int64_t most_shares = 2048;
 /// the answer is whether they fit together, if they come one after the other in this order.
 ///
 /// The first choice that is tried gives each request the first devices of its order, as the
-/// requests' system does. Only if a request finds no devices then, other choices are tried. `none`
-/// is exact. Devices that no request can tell apart are tried once, and so is each state of the
-/// devices. A step is the choice of one device or one look at all devices for a request. Devices
-/// get no more than they have; those that have too many shares already get none. A question with
-/// more than `most_share_requests` or `most_shares` is undecided.
-/// Preconditions: no amount of a device is negative.
+/// requests' system does. Only if a request finds no devices then, other choices are tried, for
+/// large requests first if their order does not matter to the answer. `none` is exact. Devices that
+/// no request can tell apart are tried once, and so is each state of the devices. A step is the
+/// choice of one device or one look at all devices for a request. Devices get no more than they
+/// have; those that have too many shares already get none. A question with more than
+/// `most_share_requests` or `most_shares` is undecided. Preconditions: no amount of a device is
+/// negative.
 [[nodiscard]] inline share_allocation allocate_shares(std::span<const shared_device> devices,
                                                       std::span<const share_request> requests,
                                                       const share_rules& rules,
@@ -68,15 +112,35 @@ inline constexpr std::int64_t most_shares = 2048;
         answer.outcome = share_outcome::undecided;
         return answer;
     }
-    detail::share_search search(devices, requests, rules, max_steps);
-    const bool found = search.run();
-    answer.steps = search.steps();
-    if (found) {
-        answer.outcome = share_outcome::allocated;
-        answer.devices = std::move(search).chosen();
-    } else {
-        answer.outcome = search.has_ended() ? share_outcome::undecided : share_outcome::none;
-        answer.failed_request = search.furthest();
+    const auto run = [&](std::span<const share_request> of, bool first_only) {
+        detail::share_search search(devices, of, rules, max_steps - answer.steps, first_only);
+        const bool found = search.run();
+        answer.steps += search.steps();
+        if (first_only)
+            answer.failed_request = search.furthest();
+        if (found) {
+            answer.outcome = share_outcome::allocated;
+            answer.devices = std::move(search).chosen();
+        } else {
+            answer.outcome = search.has_ended() ? share_outcome::undecided : share_outcome::none;
+        }
+        return found;
+    };
+    if (run(requests, true) || answer.steps >= max_steps)
+        return answer;
+    if (!detail::is_free_of_order(requests, rules)) {
+        run(requests, false);
+        return answer;
+    }
+    const std::vector<std::size_t> order = detail::largest_first(requests, devices);
+    std::vector<share_request> sorted;
+    for (const std::size_t at : order)
+        sorted.push_back(requests[at]);
+    if (run(sorted, false)) {
+        auto devices_of = std::move(answer.devices);
+        answer.devices.assign(requests.size(), {});
+        for (std::size_t at = 0; at < order.size(); ++at)
+            answer.devices[order[at]] = std::move(devices_of[at]);
     }
     return answer;
 }

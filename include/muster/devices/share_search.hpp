@@ -33,11 +33,13 @@ inline void add_share(const shared_device& device, share_amounts& used,
 /// Depth-first search for the devices of all requests, one request after the other.
 class share_search {
 public:
+    /// `first_only`: ends at the first dead end.
     share_search(std::span<const shared_device> devices, std::span<const share_request> requests,
-                 const share_rules& rules, std::int64_t max_steps)
+                 const share_rules& rules, std::int64_t max_steps, bool first_only)
         : devices_(devices),
           requests_(requests),
           rules_(rules),
+          first_only_(first_only),
           steps_left_(std::max<std::int64_t>(max_steps, 0)),
           max_steps_(steps_left_),
           chosen_(requests.size()) {
@@ -138,6 +140,12 @@ private:
 
     /// Serves the requests from `at` on.
     bool serve(std::size_t at) {
+        const bool found = try_to_serve(at);
+        has_ended_ = has_ended_ || (first_only_ && !found);
+        return found;
+    }
+
+    bool try_to_serve(std::size_t at) {
         furthest_ = std::max(furthest_, std::min(at, requests_.size() - 1));
         if (at == requests_.size())
             return true;
@@ -243,6 +251,7 @@ private:
     std::span<const shared_device> devices_;
     std::span<const share_request> requests_;
     share_rules rules_;
+    bool first_only_;
     std::int64_t steps_left_;
     std::int64_t max_steps_;
     std::vector<std::vector<std::size_t>> chosen_;

@@ -11,6 +11,7 @@
 #include <doctest/doctest.h>
 
 #include <muster/devices/share_allocator.hpp>
+#include <muster/testing/random.hpp>
 #include <muster/testing/settings.hpp>
 
 #include "muster/devices/share_worlds.hpp"
@@ -283,6 +284,30 @@ TEST_CASE("equal devices are tried once") {
     const auto answer = allocate(gpus(8), requests, muster::hami_rules, 2'000);
     CHECK(answer.outcome == share_outcome::none);
     CHECK(answer.steps < 1'000);
+}
+
+TEST_CASE("nearly full nodes are decided, as large requests come first after a dead end") {
+    std::size_t allocated = 0;
+    std::size_t not_at_once = 0;
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+        muster::testing::random chance(seed);
+        std::vector<share_request> requests;
+        for (int device = 0; device < 8; ++device)
+            for (std::int64_t left = 15'700; left > 0;) {
+                const std::int64_t size = std::min(left, 1'000 * chance.between(2, 9));
+                requests.push_back(share(size));
+                left -= size;
+            }
+        chance.shuffle(requests);
+        auto devices = gpus(8);
+        for (auto& device : devices)
+            device.slots.reset();
+        const auto answer = allocate(devices, requests, muster::hami_rules, 20'000);
+        allocated += answer.outcome == share_outcome::allocated ? 1U : 0U;
+        not_at_once += answer.steps > 2 * static_cast<std::int64_t>(requests.size()) ? 1U : 0U;
+    }
+    CHECK(allocated >= 95);
+    CHECK(not_at_once >= 40);
 }
 
 TEST_CASE("without steps left the answer is undecided") {
