@@ -39,21 +39,6 @@ inline void tell_assumed(std::size_t count, const std::string& what, diagnostics
                      " as usable on every node: " + what});
 }
 
-/// Warns of pods that need devices which the live scheduler does not allocate yet.
-inline void tell_from_devices(const volume_plan& made, const device_objects& devices,
-                              diagnostics& out) {
-    const device_catalog catalog(devices);
-    for (const auto& [resource, count] : made.from_devices)
-        out.add({severity::warning,
-                 {"(input)", 0, 0},
-                 {},
-                 std::to_string(count) + (count == 1 ? " pod" : " pods") + " can get " + resource +
-                     " only from devices of DeviceClass " +
-                     catalog.class_of(resource)->metadata.key.name + ": on a live cluster " +
-                     (count == 1 ? "it waits" : "they wait") + ", since allocation " +
-                     std::string(not_written)});
-}
-
 /// Warns of pods that get shares of GPUs only in plans.
 inline void tell_from_shares(const volume_plan& made, diagnostics& out) {
     if (const std::size_t count = made.from_shares; count > 0)
@@ -191,7 +176,6 @@ namespace detail {
             for (const auto& request : each.requests)
                 asked.insert(request.first);
     detail::plan_devices(objects, pods, asked, device_writes::all, made);
-    detail::tell_from_devices(made, objects.devices, out);
     const std::vector<const node_object*> nodes = detail::by_key(objects.nodes);
     share_planner(nodes, pods, objects.koordinator_devices, out).plan(made);
     detail::tell_from_shares(made, out);

@@ -23,15 +23,12 @@ enum class device_writes : std::uint8_t {
     all,
     /// A pod that is created during a simulation: the same, but claims are not allocated.
     extended_resources,
-    /// A live cluster: Muster allocates claims that exist. It makes no claims for extended
-    /// resources yet.
+    /// A live cluster: Muster allocates claims that exist, and makes those for extended resources.
     claims,
 };
 
 /// Of the agents of other schedulers.
 inline constexpr std::string_view not_told = "is not told by this version yet";
-/// Of the claims for extended resources.
-inline constexpr std::string_view not_written = "is not written yet by this version";
 
 /// The claim is reserved for the pod or, from Kubernetes 1.36 on, for its PodGroup.
 [[nodiscard]] inline bool is_reserved_for(const resource_claim_object& claim,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +27,23 @@ struct pod_claim {
     std::string from_template;
     /// The pod's status says that the entry needs no claim.
     bool needs_none = false;
+};
+
+/// What a container requests of a resource that devices of a DeviceClass may serve.
+struct extended_request {
+    std::string container;
+    /// Position among the init containers and the containers behind them.
+    std::size_t position = 0;
+    /// An init container that ends before the containers start.
+    bool is_init = false;
+    std::string resource;
+    /// Position of the resource among the names of all that the container requests.
+    std::size_t ordinal = 0;
+    std::int64_t count = 0;
+
+    [[nodiscard]] std::string name() const {
+        return "container-" + std::to_string(position) + "-request-" + std::to_string(ordinal);
+    }
 };
 
 /// An object that uses a claim (an entry of `status.reservedFor`).
@@ -59,6 +77,9 @@ struct claim_spec {
 
 /// Annotation of a claim that Muster allocates: the uid of the pod that the allocation is for.
 inline constexpr std::string_view allocated_for = "muster.dev/allocated-for";
+/// Annotation of a claim that a scheduler makes for the extended resources of its controller pod.
+inline constexpr std::string_view extended_claim_mark =
+    "resource.kubernetes.io/extended-resource-claim";
 /// Finalizer of a claim that is allocated, or about to be.
 inline constexpr std::string_view claim_finalizer = "resource.kubernetes.io/delete-protection";
 

@@ -84,13 +84,9 @@ public:
         if (resources.empty() && demands.empty())
             return;
         devices_ = devices_of(catalog_->slices);
-        if (writes_ != device_writes::claims)
-            find_users();
+        find_users();
         for (const std::string& each : resources)
-            if (writes_ != device_writes::claims)
-                serve(each);
-            else
-                hold_users_of(each);
+            serve(each);
         if (!demands.empty())
             count(demands);
     }
@@ -181,34 +177,6 @@ private:
         }
     }
 
-    /// Keeps pods waiting if only devices on their nodes could serve the resource.
-    void hold_users_of(const std::string& resource) {
-        const auto& selectors = catalog_->class_of(resource)->selectors.selectors;
-        std::vector<bool> has_some(nodes_.size(), false);
-        const device_nodes* marked = nullptr;
-        for (const pooled_device& each : devices_)
-            // Devices of one slice mostly share their nodes, so these are marked once.
-            if (each.nodes != marked &&
-                std::ranges::none_of(selectors, [&](const request_selector& one) {
-                    return one.matches(each.of->attributes).outcome == selector_outcome::differs;
-                })) {
-                marked = each.nodes;
-                mark(*marked, has_some);
-            }
-        hold(resource, served_by_class(resource) + ": allocation " + std::string(not_written),
-             [&](const pod_object& pod) {
-                 return selects_any(pod, [&](std::size_t at) { return has_some[at]; });
-             });
-    }
-
-    void mark(const device_nodes& reached, std::vector<bool>& nodes) const {
-        if (const auto named = by_name_.find(reached.name); named != by_name_.end())
-            nodes[named->second] = true;
-        if (reached.selector || reached.all)
-            for (std::size_t at = 0; at < nodes_.size(); ++at)
-                nodes[at] = nodes[at] || reaches(views_[at], reached);
-    }
-
     [[nodiscard]] std::string served_by_class(const std::string& resource) const {
         return " is served by device class " + catalog_->class_of(resource)->metadata.key.name;
     }
@@ -232,12 +200,13 @@ private:
     }
 
     /// Finds the user of each allocated device. If the claim was created for the extended resources
-    /// of a running pod, that pod is the user: its request already counts the device. Other
-    /// allocated devices have no user (nullptr) and are never free.
+    /// of a running pod, that pod is the user: its request already counts the device. So is a
+    /// pod that waits, if Muster allocates devices for it. Other allocated devices have no user
+    /// (nullptr) and are never free.
     void find_users() {
         std::map<std::string_view, std::vector<const pod_object*>> standing;
         for (const pod_object* const pod : pods_)
-            if (is_there(*pod) && !pod->node.empty())
+            if (is_there(*pod) && (!pod->node.empty() || writes_ == device_writes::claims))
                 standing[pod->metadata.key.name].push_back(pod);
         for (const auto& [key, claim] : catalog_->claims) {
             if (!claim->allocation)
@@ -247,6 +216,8 @@ private:
                 for (const pod_object* const pod : standing[claim->owner_name])
                     if (detail::controls(*pod, *claim))
                         user = pod;
+            if (user && user->node.empty())
+                confine(*user, *claim);
             for (const allocated_device& each : claim->allocation->devices) {
                 if (each.admin_access)
                     continue;
@@ -254,6 +225,18 @@ private:
                 if (!fresh && at->second != user)
                     at->second = nullptr;
             }
+        }
+    }
+
+    /// A waiting pod for whose extended resources devices were allocated goes where these are.
+    void confine(const pod_object& pod, const resource_claim_object& claim) {
+        volume_effects& to = into_->pods[pod.metadata.key];
+        if (const std::string& why = claim.allocation->failed; !why.empty())
+            to.waits.push_back("resource claim " + claim.metadata.key.name +
+                               " has a device that cannot be used: " + why);
+        if (claim.allocation->nodes) {
+            to.reach.push_back({*claim.allocation->nodes, true, true});
+            to.reach_of.push_back("resource claim " + claim.metadata.key.name);
         }
     }
 
@@ -290,7 +273,11 @@ private:
                 counted.push_back(at);
             const auto user = users_.find(devices_[at].id);
             if (user != users_.end()) {
-                if (user->second && user->second->requests.contains(resource))
+                if (!user->second || !user->second->requests.contains(resource))
+                    continue;
+                if (user->second->node.empty())
+                    place(at, resource, supply);
+                else
                     add(supply, resource, user->second->node);
             } else if (!is_tainted(of) && of.consumes.empty()) {
                 place(at, resource, supply);
@@ -306,9 +293,10 @@ private:
             if (!waits(*pod) || asked == pod->requests.end())
                 continue;
             // Claims of others end, taints go, and slices are published: there may come to be more.
-            into_->pods[pod->metadata.key].growing.insert(resource);
-            if (asked->second.milli > 0 && !is_listed_for(*pod, resource))
-                ++into_->from_devices[resource];
+            volume_effects& to = into_->pods[pod->metadata.key];
+            to.growing.insert(resource);
+            if (writes_ == device_writes::claims && asked->second.milli > 0)
+                to.served.insert(resource);
         }
     }
 

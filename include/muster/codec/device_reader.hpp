@@ -131,9 +131,7 @@ inline void judge_bindings(const std::vector<binding_terms>& terms,
     resource_claim_object read;
     read.metadata = read_metadata(object, true, context);
     detail::read_controller(object, read);
-    read.is_extended =
-        detail::annotation_of(read.metadata, "resource.kubernetes.io/extended-resource-claim") ==
-        "true";
+    read.is_extended = detail::annotation_of(read.metadata, extended_claim_mark) == "true";
     read.muster_pod = detail::annotation_of(read.metadata, allocated_for);
     read.is_protected = detail::has_finalizer(object, claim_finalizer);
     const field status_at = object.optional("status");

@@ -88,6 +88,10 @@ struct pod_object {
     std::vector<pod_volume> volumes;
     /// ResourceClaims of the pod.
     std::vector<pod_claim> claims;
+    /// What its containers request of resources that a DeviceClass may serve.
+    std::vector<extended_request> extended;
+    /// The claim for these (`status.extendedResourceClaimStatus`); empty = none.
+    std::string extended_claim;
     /// Its PodGroup of Kubernetes (`spec.schedulingGroup.podGroupName`); empty = none.
     std::string pod_group;
     pod_phase phase = pod_phase::pending;

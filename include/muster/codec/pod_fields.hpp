@@ -325,7 +325,7 @@ inline constexpr std::array status{
     pod_field{"conditions", list, honoured, "PodScheduled and Ready"},
     pod_field{"containerStatuses", list, honoured, "resources that the kubelet has allocated"},
     pod_field{"ephemeralContainerStatuses", list, irrelevant},
-    pod_field{"extendedResourceClaimStatus", object, irrelevant},
+    pod_field{"extendedResourceClaimStatus", object, honoured, "written before the pod is bound"},
     pod_field{"hostIP", text, irrelevant},
     pod_field{"hostIPs", list, irrelevant},
     pod_field{"initContainerStatuses", list, honoured, "resources that the kubelet has allocated"},

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <muster/codec/device_shares.hpp>
+#include <muster/codec/extended_requests.hpp>
 #include <muster/codec/field_reader.hpp>
 #include <muster/codec/node_affinity_reader.hpp>
 #include <muster/codec/node_reader.hpp>
@@ -263,14 +264,18 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
     if (const auto name = status.optional("nominatedNodeName").as_string())
         read.nominated_node = *name;
     const field claims_at = status.optional("resourceClaimStatuses");
+    const field extended_at = status.optional("extendedResourceClaimStatus");
+    object_reader extended = extended_at.as_object();
+    read.extended_claim = detail::string_or_empty(extended.optional("resourceClaimName"));
+    extended.ignore_rest();
     status.ignore_rest();
 
     const field spec_at = object.required("spec");
     object_reader spec = spec_at.as_object();
     const bool host_network = spec.optional("hostNetwork").as_boolean().value_or(false);
     pod_request request;
-    bool is_init = true;
-    const auto with_set_aside = [&](object_reader& container) {
+    std::size_t position = 0;
+    const auto with_set_aside = [&](object_reader& container, bool is_init) {
         const field resources = container.optional("resources");
         resource_lists lists = read_resources(resources, read.unsupported);
         named_amounts amounts = with_defaults(lists);
@@ -278,6 +283,8 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
         const auto name = container.optional("name").as_string();
         read.share_containers.push_back(
             {std::string(name.value_or("")), std::move(lists), is_init});
+        detail::read_extended_requests(resources, name.value_or(""), position++, is_init,
+                                       read.extended);
         if (const auto known = set_aside.find(name.value_or("")); known != set_aside.end())
             raise(amounts, known->second);
         detail::read_ports(container.optional("ports"), host_network, read.where);
@@ -287,21 +294,20 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
     const array_reader init = init_at.as_array();
     init.for_each_object([&](object_reader& each) {
         const auto ports = read.where.claims.ports.size();
-        const named_amounts amounts = with_set_aside(each);
         const auto restart = each.optional("restartPolicy").as_string();
         const bool sidecar = restart && *restart == "Always";
+        const named_amounts amounts = with_set_aside(each, !sidecar);
         if (!sidecar)
             read.where.claims.ports.resize(ports);
         request.add_init_container(amounts, sidecar);
         detail::finish_container(each);
     });
-    is_init = false;
     const field containers_at = spec.required("containers");
     const array_reader containers = containers_at.as_array();
     if (containers.is_present() && containers.size() == 0)
         containers_at.error("no container is there (expected at least one)");
     containers.for_each_object([&](object_reader& each) {
-        request.add_container(with_set_aside(each));
+        request.add_container(with_set_aside(each, false));
         detail::finish_container(each);
     });
     const resource_lists pod_level =

@@ -47,6 +47,8 @@ struct volume_effects {
     /// Names of the ResourceClaims that are to be allocated, to be reserved for the pod or to be
     /// looked at again before the pod is bound.
     std::vector<std::string> unreserved;
+    /// Extended resources that devices serve on nodes which list none of them.
+    std::set<std::string> served;
     /// The pod's entries whose ResourceClaims are still to be made from templates.
     std::vector<std::string> unmade_devices;
     /// A claim in `waits` must be replaced: binding or allocating it is impossible or does not
@@ -89,8 +91,8 @@ struct volume_effects {
         missing.push_back(claim);
     }
     /// Adds the effects of the pod's devices: `waits`, `missing_devices`, `unreserved`,
-    /// `unmade_devices`, `unusable`, `reach`, `reach_of`, `amounts`, `growing`, `devices` and
-    /// `has_shares`.
+    /// `unmade_devices`, `unusable`, `reach`, `reach_of`, `amounts`, `growing`, `served`, `devices`
+    /// and `has_shares`.
     void add_devices(const volume_effects& more) {
         waits.insert(waits.end(), more.waits.begin(), more.waits.end());
         missing_devices.insert(missing_devices.end(), more.missing_devices.begin(),
@@ -107,6 +109,7 @@ struct volume_effects {
         if (more.devices != device_demand::none)
             devices = more.devices;
         has_shares = has_shares || more.has_shares;
+        served.insert(more.served.begin(), more.served.end());
     }
     [[nodiscard]] friend bool operator==(const volume_effects&, const volume_effects&) = default;
 };
@@ -159,8 +162,6 @@ struct volume_plan {
     std::size_t assumed_volumes = 0;
     std::size_t assumed_classes = 0;
     std::size_t assumed_drafts = 0;
-    /// Waiting pods that can get an extended resource from devices alone, by the resource.
-    std::map<std::string, std::size_t> from_devices;
 
     [[nodiscard]] device_stock stock_of(const std::string& node) const {
         const auto known = stocks.find(node);

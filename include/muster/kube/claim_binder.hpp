@@ -15,11 +15,15 @@
 #include <muster/adapter/writes.hpp>
 #include <muster/codec/device_claims.hpp>
 #include <muster/codec/device_objects.hpp>
+#include <muster/codec/extended_requests.hpp>
 #include <muster/codec/membership.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/kube/claim_allocation_json.hpp>
 #include <muster/kube/claim_requests.hpp>
+#include <muster/kube/claim_writes.hpp>
 #include <muster/kube/device_choices.hpp>
+#include <muster/kube/extended_claims.hpp>
+#include <muster/kube/held_claims.hpp>
 #include <muster/kube/http.hpp>
 #include <muster/kube/live_devices.hpp>
 #include <muster/vocabulary/node.hpp>
@@ -62,19 +66,19 @@ public:
         std::string why;
     };
 
-    explicit claim_binder(claim_binder_options how = {}) : how_(how) {}
+    explicit claim_binder(claim_binder_options how = {}) : how_(how), writes_(how.again_after) {}
 
     void want(const object_key& pod, std::string uid, std::string node, codec::group_key gang,
               std::int64_t now) {
         // The last attempt may have been refused.
-        std::erase_if(writes_, [&](const auto& each) {
-            return each.second.pod == pod && !each.second.under_way && !each.second.may_be_done;
-        });
+        writes_.forget_failed(pod);
         failed_.erase(gang);
         wanted_.insert_or_assign(
             pod, pending{std::move(uid), std::move(node), std::move(gang), now, false});
         idle_.erase(pod);
         choices_are_old_ = is_due_ = true;
+        is_reviewed_ = false;
+        is_new_ = true;
     }
     /// The order of the pod has ended. If it failed, the claims of its gang's pods that are not
     /// about to start are released at once.
@@ -96,11 +100,15 @@ public:
         idle_.clear();
         failed_.clear();
         made_.clear();
+        is_new_ = false;
+        extended_.clear();
     }
 
     /// Returns the time of the next call of `review` and `next` if no event arrives before (steady
     /// clock, ns).
     [[nodiscard]] std::int64_t wakes() const {
+        if (is_new_)
+            return 0;
         std::int64_t first = due_at_;
         for (const auto& [pod, each] : wanted_)
             first = std::min(first, each.since + how_.patience);
@@ -112,6 +120,7 @@ public:
     template<class Pods, class IsStarting>
     void review(const live_devices& devices, const Pods& pods, const IsStarting& is_starting,
                 std::int64_t now) {
+        is_new_ = false;
         for (auto& [key, each] : wanted_)
             each.cancelled = each.cancelled || !is_starting(key);
         std::set<codec::group_key> moving;
@@ -140,7 +149,10 @@ public:
         is_due_ = is_due_ || idle_ != found;
         idle_ = std::move(found);
         std::erase_if(failed_, [&](const codec::group_key& gang) { return !held.contains(gang); });
-        forget_settled(devices, now);
+        writes_.forget_settled(devices, now);
+        if (wanted_.empty())
+            std::erase_if(choices_,
+                          [&](const auto& each) { return !writes_.has_any_of(each.first); });
     }
 
     /// Says how far the claims of a wanted pod are, and why if they wait or failed.
@@ -151,14 +163,8 @@ public:
             return {};
         const pending& of = at->second;
         std::string open;
-        for (const codec::pod_claim& entry : pod.claims) {
-            if (entry.needs_none || entry.claim.empty())
-                continue;
-            const object_key key{pod.metadata.key.name_space, entry.claim};
-            const auto* const claim = devices.claim(key);
-            if (!claim)
-                return {progress::failed, "resource claim " + key.name + " does not exist"};
-            verdict found = judge(pod, of, *claim, devices);
+        for (const std::string& name : extended_.claims_of(pod, devices)) {
+            verdict found = judge(pod, of, name, devices);
             if (found.what == progress::failed)
                 return found;
             if (found.what == progress::waiting)
@@ -166,6 +172,10 @@ public:
         }
         if (of.cancelled)
             return {progress::cancelled, {}};
+        if (open.empty() && extended_.name_to_tell(pod, devices))
+            open = "the pod's status does not name the claim for its extended resources yet";
+        if (open.empty() && !is_reviewed_ && extended_claims::is_served(pod.metadata.key, devices))
+            open = "the claim for extended resources is not made yet";
         if (open.empty())
             return {};
         if (now - of.since < how_.patience)
@@ -179,7 +189,7 @@ public:
     [[nodiscard]] std::optional<write> next(const live_devices& devices, const Pods& pods,
                                             const NodeOf& node_of, const adapter::instant& now) {
         // The first round may find that devices must be chosen again.
-        for (int turn = 0; turn < 2 && made_.empty(); ++turn)
+        for (int tries = 0; tries < 2 && made_.empty(); ++tries)
             if (is_due_ || due_at_ <= now.steady || seen_changes_ != devices.changes())
                 make_writes(devices, pods, node_of, now);
         if (made_.empty())
@@ -192,30 +202,18 @@ public:
     /// Returns false if the write is not one of this binder.
     bool done(const object_key& about, adapter::outcome what, std::string message,
               std::int64_t now) {
-        const auto at = writes_.find(about);
-        if (at == writes_.end())
+        const claim_writes::write* const of = writes_.end(about, what, std::move(message), now);
+        if (!of)
             return false;
-        written& of = at->second;
-        of.under_way = false;
-        of.again_at = now + how_.again_after;
-        const bool may_be_done =
-            what == adapter::outcome::applied || what == adapter::outcome::unknown;
-        of.may_be_done = may_be_done;
-        if (what == adapter::outcome::refused) {
-            of.refused = std::move(message);
-            of.again_at = now + refused_after;
-        }
-        if (const auto choice = choices_.find(of.claim); choice != choices_.end() && !may_be_done)
+        if (const auto choice = choices_.find(of->claim);
+            choice != choices_.end() && !of->may_be_done)
             choice->second.is_sent = false;
-        choices_are_old_ = choices_are_old_ || !may_be_done;
+        choices_are_old_ = choices_are_old_ || !of->may_be_done;
         is_due_ = true;
         return true;
     }
 
 private:
-    /// Delay before a write that the server refused is tried again.
-    static constexpr std::int64_t refused_after = 60 * adapter::second;
-
     struct pending {
         std::string uid;
         std::string node;
@@ -223,17 +221,6 @@ private:
         std::int64_t since = 0;
         /// The scheduler no longer starts the pod.
         bool cancelled = false;
-    };
-    struct written {
-        object_key pod;
-        object_key claim;
-        /// The resourceVersion that the write was based on.
-        std::string version;
-        bool under_way = true;
-        /// The server carried it out, or this is not known.
-        bool may_be_done = false;
-        std::int64_t again_at = 0;
-        std::string refused;
     };
     struct kept_choice {
         device_choice choice;
@@ -270,6 +257,8 @@ private:
         is_due_ = false;
         seen_changes_ = devices.changes();
         if (!wanted_.empty()) {
+            extended_.plan(devices, wanted_, pods, node_of);
+            is_reviewed_ = true;
             choose(devices, pods, node_of);
             round with{&devices, devices.make_catalog(), {}, {}, now};
             with.pooled = codec::devices_of(with.catalog.slices);
@@ -283,93 +272,82 @@ private:
                 if (each.cancelled || pod == pods.end() ||
                     pod->second.object.metadata.uid != each.uid || !node_of(each.node))
                     continue;
-                for (const codec::pod_claim& entry : pod->second.object.claims)
-                    advance(pod->second.object, each, entry, with);
+                for (const std::string& name : extended_.claims_of(pod->second.object, devices))
+                    advance(pod->second.object, each, name, with);
+                tell_pod(pod->second.object, devices, now.steady);
             }
         }
         for (const auto& [key, release_at] : idle_)
             if (const auto pod = pods.find(key); pod != pods.end() && release_at <= now.steady)
-                for (const codec::pod_claim& entry : pod->second.object.claims)
-                    release(pod->second.object, entry, devices, now.steady);
-        due_at_ = adapter::never_comes;
+                for (const std::string& name : extended_.claims_of(pod->second.object, devices))
+                    release(pod->second.object, name, devices, now.steady);
+        due_at_ = writes_.next_after(now.steady);
         for (const auto& [key, release_at] : idle_)
             if (release_at > now.steady)
                 due_at_ = std::min(due_at_, release_at);
-        for (const auto& [key, each] : writes_)
-            if (!each.under_way && each.again_at > now.steady)
-                due_at_ = std::min(due_at_, each.again_at);
     }
 
     // ---- releases ------------------------------------------------------------------------------
 
-    /// Muster allocated the claim for the pod, or is about to, and the pod alone uses it.
-    [[nodiscard]] static bool is_held(const codec::pod_object& pod,
-                                      const codec::resource_claim_object& claim) {
-        return !claim.muster_pod.empty() && claim.muster_pod == pod.metadata.uid &&
-               !claim.metadata.terminating &&
-               std::ranges::all_of(claim.reserved_for, [&](const codec::claim_consumer& each) {
-                   return each.resource == "pods" && each.uid == pod.metadata.uid;
-               });
-    }
-    [[nodiscard]] static const codec::resource_claim_object*
-    find(const codec::pod_object& pod, const codec::pod_claim& entry, const live_devices& devices) {
-        return entry.needs_none || entry.claim.empty()
-                   ? nullptr
-                   : devices.claim({pod.metadata.key.name_space, entry.claim});
-    }
-    [[nodiscard]] static bool holds_any(const codec::pod_object& pod, const live_devices& devices) {
-        return std::ranges::any_of(pod.claims, [&](const codec::pod_claim& each) {
-            const auto* const claim = find(pod, each, devices);
-            return claim && is_held(pod, *claim);
-        });
-    }
-    [[nodiscard]] static bool has_failed_device(const codec::pod_object& pod,
-                                                const live_devices& devices) {
-        return std::ranges::any_of(pod.claims, [&](const codec::pod_claim& each) {
-            const auto* const claim = find(pod, each, devices);
-            return claim && is_held(pod, *claim) && claim->allocation &&
-                   !claim->allocation->failed.empty();
-        });
-    }
-
-    void release(const codec::pod_object& pod, const codec::pod_claim& entry,
-                 const live_devices& devices, std::int64_t now) {
-        const auto* const claim = find(pod, entry, devices);
+    void release(const codec::pod_object& pod, const std::string& name, const live_devices& devices,
+                 std::int64_t now) {
+        const auto* const claim = devices.claim({pod.metadata.key.name_space, name});
         if (!claim || !is_held(pod, *claim))
             return;
         const std::string version = devices.version_of(claim->metadata.key);
-        if (object_key key = about(pod, "release", entry.claim);
-            may_write(key, pod, *claim, version, now))
-            made_.push_back({std::move(key), claim->allocation
-                                                 ? release_claim_request(*claim, version)
-                                                 : unprotect_claim_request(*claim, version)});
+        object_key key = about(pod, "release", name);
+        if (!may_write(key, pod, claim->metadata.key, version, now))
+            return;
+        made_.push_back({std::move(key), claim->allocation ? release_claim_request(*claim, version)
+                                         : claim->is_extended && !claim->is_protected
+                                             ? delete_claim_request(*claim, version)
+                                             : unprotect_claim_request(*claim, version)});
     }
 
     /// A release of the claim is on its way or was carried out, and this is not observed yet.
     [[nodiscard]] bool is_leaving(const codec::pod_object& pod, const std::string& claim,
                                   const live_devices& devices) const {
-        const auto at = writes_.find(about(pod, "release", claim));
-        return at != writes_.end() &&
-               (at->second.under_way ||
-                (at->second.may_be_done &&
-                 at->second.version == devices.version_of(at->second.claim)));
+        return writes_.is_pending(about(pod, "release", claim), devices);
+    }
+
+    /// Makes the write of the pod's status, once its claim is allocated.
+    void tell_pod(const codec::pod_object& pod, const live_devices& devices, std::int64_t now) {
+        const std::optional<std::string> name = extended_.name_to_tell(pod, devices);
+        if (!name)
+            return;
+        const object_key key{pod.metadata.key.name_space, *name};
+        const auto* const claim = devices.claim(key);
+        if (!name->empty() && (!claim || !claim->allocation))
+            return;
+        const extended_claims::draft* const needed = extended_.find(pod);
+        if (object_key what = about(pod, "name", *name); may_write(what, pod, key, {}, now))
+            made_.push_back(
+                {std::move(what),
+                 extended_status_request(pod, *name,
+                                         needed ? needed->mappings
+                                                : std::vector<codec::extended_mapping>{})});
     }
 
     // ---- allocations ---------------------------------------------------------------------------
 
     [[nodiscard]] verdict judge(const codec::pod_object& pod, const pending& of,
-                                const codec::resource_claim_object& claim,
-                                const live_devices& devices) const {
-        const std::string name = "resource claim " + claim.metadata.key.name;
+                                const std::string& of_name, const live_devices& devices) const {
+        const std::string name = "resource claim " + of_name;
+        const auto* const known = extended_.claim(pod, of_name, devices);
+        if (!known)
+            return {progress::failed, name + " does not exist"};
+        const codec::resource_claim_object& claim = *known;
+        if (extended_.is_of_no_use(pod, claim))
+            return {progress::waiting, name + " is still to be deleted"};
         if (is_leaving(pod, claim.metadata.key.name, devices))
             return {progress::waiting, name + " is being released"};
-        for (const char* const what : {"protection", "allocation", "reservation"})
-            if (const auto at = writes_.find(about(pod, what, claim.metadata.key.name));
-                at != writes_.end() && !at->second.refused.empty() &&
+        for (const char* const what : {"creation", "protection", "allocation", "reservation"})
+            if (const auto* const last = writes_.find(about(pod, what, claim.metadata.key.name));
+                last && !last->refused.empty() &&
                 (!claim.allocation || !codec::is_reserved_for(claim, pod)))
                 return {progress::failed, name + " cannot be " +
                                               (claim.allocation ? "reserved: " : "allocated: ") +
-                                              at->second.refused};
+                                              last->refused};
         if (!claim.allocation) {
             if (const auto at = lacking_.find(of.gang); at != lacking_.end())
                 return {progress::failed, name + " cannot be allocated: " + at->second};
@@ -396,9 +374,11 @@ private:
             if (!node || each.cancelled || pod == pods.end() ||
                 pod->second.object.metadata.uid != each.uid)
                 continue;
-            for (const codec::pod_claim& entry : pod->second.object.claims)
-                if (const auto* const claim = find(pod->second.object, entry, devices);
-                    claim && !claim->allocation && !choices_.contains(claim->metadata.key))
+            for (const std::string& name : extended_.claims_of(pod->second.object, devices))
+                if (const auto* const claim = extended_.claim(pod->second.object, name, devices);
+                    claim && !claim->allocation &&
+                    !extended_.is_of_no_use(pod->second.object, *claim) &&
+                    !choices_.contains(claim->metadata.key))
                     open[each.gang].push_back({claim, node});
         }
         return open;
@@ -410,8 +390,9 @@ private:
     void choose(const live_devices& devices, const Pods& pods, const NodeOf& node_of) {
         std::erase_if(choices_, [&](const auto& each) {
             const auto* const claim = devices.claim(each.first);
-            choices_are_old_ = choices_are_old_ || !claim;
-            return !claim || claim->allocation;
+            const bool is_gone = !claim && !extended_.plans(each.first);
+            choices_are_old_ = choices_are_old_ || is_gone;
+            return is_gone || (claim && claim->allocation);
         });
         if (std::exchange(seen_supply_, devices.supply_changes()) != devices.supply_changes())
             choices_are_old_ = true;
@@ -458,18 +439,20 @@ private:
     }
 
     /// Makes the next write for a claim of a wanted pod, if there is one.
-    void advance(const codec::pod_object& pod, const pending& of, const codec::pod_claim& entry,
+    void advance(const codec::pod_object& pod, const pending& of, const std::string& name,
                  const round& with) {
         const live_devices& devices = *with.devices;
-        const auto* const claim = find(pod, entry, devices);
-        if (!claim || claim->metadata.terminating || is_leaving(pod, entry.claim, devices))
+        const auto* const claim = extended_.claim(pod, name, devices);
+        if (!claim || claim->metadata.terminating || is_leaving(pod, name, devices))
             return;
+        if (extended_.is_of_no_use(pod, *claim))
+            return release(pod, name, devices, with.now.steady);
         const std::string version = devices.version_of(claim->metadata.key);
         const auto may = [&](const object_key& what, const std::string& based_on) {
-            return may_write(what, pod, *claim, based_on, with.now.steady);
+            return may_write(what, pod, claim->metadata.key, based_on, with.now.steady);
         };
         if (claim->allocation) {
-            if (object_key what = about(pod, "reservation", entry.claim);
+            if (object_key what = about(pod, "reservation", name);
                 !codec::is_reserved_for(*claim, pod) && may(what, {}))
                 made_.push_back({std::move(what), reserve_claim_request(*claim, pod)});
             return;
@@ -478,8 +461,13 @@ private:
         if (choice == choices_.end() || choice->second.choice.node != of.node ||
             lacking_.contains(of.gang))
             return;
+        if (!devices.claim(claim->metadata.key)) {
+            if (object_key what = about(pod, "creation", name); may(what, {}))
+                made_.push_back({std::move(what), create_claim_request(*claim, pod)});
+            return;
+        }
         if (!claim->is_protected || claim->muster_pod != pod.metadata.uid) {
-            if (object_key what = about(pod, "protection", entry.claim); may(what, version))
+            if (object_key what = about(pod, "protection", name); may(what, version))
                 made_.push_back({std::move(what), protect_claim_request(*claim, version, pod)});
             return;
         }
@@ -487,7 +475,7 @@ private:
             choices_are_old_ = is_due_ = true;
             return;
         }
-        object_key what = about(pod, "allocation", entry.claim);
+        object_key what = about(pod, "allocation", name);
         if (!may(what, version))
             return;
         choice->second.is_sent = true;
@@ -500,33 +488,10 @@ private:
 
     // ---- writes --------------------------------------------------------------------------------
 
-    /// True if the claim may be written now. A write based on the same version is only repeated
-    /// after `again_after`.
     [[nodiscard]] bool may_write(const object_key& about, const codec::pod_object& pod,
-                                 const codec::resource_claim_object& claim,
-                                 const std::string& version, std::int64_t now) {
-        const auto [at, fresh] = writes_.try_emplace(about);
-        const written& last = at->second;
-        if (!fresh && (last.under_way ||
-                       ((last.version == version || !last.refused.empty()) && last.again_at > now)))
-            return false;
-        at->second = written{pod.metadata.key, claim.metadata.key, version, true, false, 0, {}};
-        return true;
-    }
-
-    /// Forgets writes that nothing waits for.
-    void forget_settled(const live_devices& devices, std::int64_t now) {
-        std::erase_if(writes_, [&](const auto& each) {
-            const written& of = each.second;
-            const bool is_seen = !of.version.empty() && of.version != devices.version_of(of.claim);
-            return !of.under_way && now >= of.again_at &&
-                   (is_seen || !of.may_be_done || now >= of.again_at + refused_after);
-        });
-        if (wanted_.empty())
-            std::erase_if(choices_, [&](const auto& each) {
-                return std::ranges::none_of(
-                    writes_, [&](const auto& one) { return one.second.claim == each.first; });
-            });
+                                 const object_key& claim, const std::string& version,
+                                 std::int64_t now) {
+        return writes_.begin(about, {pod.metadata.key, claim, version, true, false, 0, {}}, now);
     }
 
     claim_binder_options how_;
@@ -534,7 +499,8 @@ private:
     std::map<object_key, kept_choice> choices_;
     /// Gangs for which no devices were found, and why.
     std::map<codec::group_key, std::string> lacking_;
-    std::map<object_key, written> writes_;
+    extended_claims extended_;
+    claim_writes writes_;
     /// Writes to be sent.
     std::deque<write> made_;
     /// Pods that hold claims and are not about to start, and when these are released.
@@ -546,6 +512,10 @@ private:
     /// When there are writes to make, besides on changes.
     std::int64_t due_at_ = adapter::never_comes;
     bool is_due_ = false;
+    /// A pod was wanted since the last review.
+    bool is_new_ = false;
+    /// `extended_` has the claims of all wanted pods.
+    bool is_reviewed_ = false;
     bool choices_are_old_ = true;
 };
 

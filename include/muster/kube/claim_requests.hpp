@@ -2,15 +2,19 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 
 #include <muster/codec/device_objects.hpp>
+#include <muster/codec/extended_requests.hpp>
 #include <muster/codec/object_metadata.hpp>
 #include <muster/codec/objects.hpp>
+#include <muster/devices/device_claim.hpp>
 #include <muster/kube/http.hpp>
 
 namespace muster {
@@ -92,14 +96,89 @@ namespace detail {
     return made;
 }
 
-/// Removes what protect_claim_request() added.
+/// Removes what protect_claim_request() added. A claim for extended resources keeps the annotation:
+/// it is deleted next.
 [[nodiscard]] inline http_request unprotect_claim_request(const codec::resource_claim_object& claim,
                                                           const std::string& version) {
     http_request made = detail::claim_patch(claim, {}, strategic_patch_type);
     boost::json::object metadata = detail::observed_claim(claim, version);
     metadata["$deleteFromPrimitiveList/finalizers"] = boost::json::array{codec::claim_finalizer};
-    metadata["annotations"] = boost::json::object{{codec::allocated_for, nullptr}};
+    if (!claim.is_extended)
+        metadata["annotations"] = boost::json::object{{codec::allocated_for, nullptr}};
     made.body = boost::json::serialize(boost::json::object{{"metadata", std::move(metadata)}});
+    return made;
+}
+
+/// Creates the claim for the extended resources of a pod, with the finalizer and the annotation.
+[[nodiscard]] inline http_request create_claim_request(const codec::resource_claim_object& claim,
+                                                       const codec::pod_object& pod) {
+    const codec::object_key& key = claim.metadata.key;
+    http_request made;
+    made.method = http_method::post;
+    made.path = "/apis/resource.k8s.io/v1/namespaces/" + escape(key.name_space) + "/resourceclaims";
+    made.content_type = json_type;
+    boost::json::array requests;
+    for (const device_request& each : claim.spec.asks.requests)
+        requests.push_back(
+            boost::json::object{{"name", each.name},
+                                {"exactly",
+                                 {{"deviceClassName", each.alternatives.front().class_name},
+                                  {"allocationMode", "ExactCount"},
+                                  {"count", each.alternatives.front().count}}}});
+    const boost::json::object owner{{"apiVersion", "v1"},
+                                    {"kind", "Pod"},
+                                    {"name", pod.metadata.key.name},
+                                    {"uid", pod.metadata.uid},
+                                    {"controller", true}};
+    boost::json::object metadata{{"name", key.name}, {"namespace", key.name_space}};
+    metadata["annotations"] = boost::json::object{{codec::extended_claim_mark, "true"},
+                                                  {codec::allocated_for, pod.metadata.uid}};
+    metadata["finalizers"] = boost::json::array{codec::claim_finalizer};
+    metadata["ownerReferences"] = boost::json::array{owner};
+    made.body = boost::json::serialize(
+        boost::json::object{{"apiVersion", "resource.k8s.io/v1"},
+                            {"kind", "ResourceClaim"},
+                            {"metadata", std::move(metadata)},
+                            {"spec", {{"devices", {{"requests", std::move(requests)}}}}}});
+    return made;
+}
+
+/// Deletes a claim for extended resources.
+[[nodiscard]] inline http_request delete_claim_request(const codec::resource_claim_object& claim,
+                                                       const std::string& version) {
+    http_request made = detail::claim_patch(claim, {}, json_type);
+    made.method = http_method::erase;
+    made.body = boost::json::serialize(
+        boost::json::object{{"apiVersion", "v1"},
+                            {"kind", "DeleteOptions"},
+                            {"preconditions", detail::observed_claim(claim, version)}});
+    return made;
+}
+
+/// Says in the status of a pod which claim, and which of its requests, serve the pod's extended
+/// resources. Without a name: that none does.
+[[nodiscard]] inline http_request
+extended_status_request(const codec::pod_object& pod, const std::string& claim,
+                        const std::vector<codec::extended_mapping>& mappings) {
+    const codec::object_key& key = pod.metadata.key;
+    http_request made;
+    made.method = http_method::patch;
+    made.path =
+        "/api/v1/namespaces/" + escape(key.name_space) + "/pods/" + escape(key.name) + "/status";
+    made.content_type = merge_patch_type;
+    boost::json::value status = nullptr;
+    if (!claim.empty()) {
+        boost::json::array list;
+        for (const codec::extended_mapping& each : mappings)
+            list.push_back(boost::json::object{{"containerName", each.container},
+                                               {"resourceName", each.resource},
+                                               {"requestName", each.request}});
+        status =
+            boost::json::object{{"resourceClaimName", claim}, {"requestMappings", std::move(list)}};
+    }
+    made.body = boost::json::serialize(
+        boost::json::object{{"metadata", {{"uid", pod.metadata.uid}}},
+                            {"status", {{"extendedResourceClaimStatus", std::move(status)}}}});
     return made;
 }
 

@@ -28,13 +28,17 @@ inline namespace v0_1 {
 namespace kube {
 
 /// The device objects of a live cluster, and their effects on pods with ResourceClaims or extended
-/// resources. Claims for extended resources are not made yet, so pods that need one wait.
+/// resources.
 class live_devices {
 public:
     using object_key = codec::object_key;
 
     void put(codec::resource_claim_object object, std::string version) {
         versions_[object.metadata.key] = std::move(version);
+        if (object.is_extended && !object.owner_uid.empty()) {
+            extended_.insert_or_assign(object.owner_uid, object.metadata.key);
+            users_.insert({object.metadata.key.name_space, object.owner_name});
+        }
         set(claims_, std::move(object));
     }
     void put(codec::resource_slice_object object) {
@@ -51,6 +55,7 @@ public:
         if (kind == "ResourceClaim") {
             claims_.erase(key);
             versions_.erase(key);
+            std::erase_if(extended_, [&](const auto& each) { return each.second == key; });
         } else if (kind == "ResourceSlice") {
             slices_.erase(key);
         } else if (kind == "DeviceClass") {
@@ -73,7 +78,8 @@ public:
         const bool may_be_served = std::ranges::any_of(pod.requests, [](const auto& each) {
             return each.first.find('/') != std::string::npos;
         });
-        if (!has_claims && (!pod.node.empty() || !may_be_served))
+        if (!has_claims && (!pod.node.empty() || !may_be_served) &&
+            !extended_.contains(pod.metadata.uid))
             return lose_user(key);
         users_.insert(key);
         is_old_ =
@@ -129,7 +135,7 @@ public:
         effects_ = std::move(made.pods);
         unready_.clear();
         for (const auto& [key, each] : effects_)
-            if (!each.unreserved.empty())
+            if (!each.unreserved.empty() || !each.served.empty())
                 unready_.push_back(key);
         kinds_ = std::move(made.kinds);
         return differs;
@@ -192,6 +198,12 @@ public:
         const auto at = claims_.find(key);
         return at == claims_.end() ? nullptr : &at->second;
     }
+    /// Returns the claim that was made for the extended resources of the pod with this uid, or
+    /// nullptr.
+    [[nodiscard]] const codec::resource_claim_object* extended_claim(const std::string& pod) const {
+        const auto at = extended_.find(pod);
+        return at == extended_.end() ? nullptr : claim(at->second);
+    }
     /// The resourceVersion of a claim; empty if there is no such claim.
     [[nodiscard]] std::string version_of(const object_key& claim) const {
         const auto at = versions_.find(claim);
@@ -223,10 +235,12 @@ private:
 
     std::map<object_key, codec::resource_claim_object> claims_;
     std::map<object_key, std::string> versions_;
+    /// The claims for extended resources, by the uid of the pod.
+    std::map<std::string, object_key> extended_;
     std::map<object_key, codec::resource_slice_object> slices_;
     std::map<object_key, codec::device_class_object> classes_;
-    /// Pods with claims, and pods without a node that request a resource that a DeviceClass might
-    /// serve.
+    /// Pods with claims, among them those for extended resources, and pods without a node that
+    /// request a resource that a DeviceClass might serve.
     std::set<object_key> users_;
     /// Pods that request GPUs or shares of them.
     std::set<object_key> sharers_;

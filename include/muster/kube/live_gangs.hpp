@@ -367,7 +367,7 @@ private:
         seen.spec = codec::core_pod<Width>(object, role, *how.kinds, how.pods_kind, volumes);
         seen.unbound_volumes =
             volumes && (!volumes->unbound.empty() || !volumes->unreserved.empty() ||
-                        (volumes->has_shares && object.node.empty()));
+                        !volumes->served.empty() || (volumes->has_shares && object.node.empty()));
         seen.spec.where.unsupported |= unsupported;
         if (record.ours)
             how.scope->spread.add_to(seen.spec.where, object);

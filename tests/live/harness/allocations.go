@@ -157,6 +157,9 @@ func (st *storing) claimsOfPod(pod any) []any {
 	for _, each := range items(pod, "status", "resourceClaimStatuses") {
 		names = append(names, text(each, "resourceClaimName"))
 	}
+	if name := text(pod, "status", "extendedResourceClaimStatus", "resourceClaimName"); name != "" {
+		names = append(names, name)
+	}
 	made := []any{}
 	for _, each := range names {
 		if code, claim := st.s.on.admin.get(resourceClaimsOf(st.s.namespace) + "/" + each); code == 200 {
@@ -514,6 +517,156 @@ func nextUser(s *stage, st *storing) error {
 	return s.runs("h", 2)
 }
 
+// ---- extended resources ---------------------------------------------------------------------------
+
+// extendedName is the extended resource that the devices of a stage's second class serve.
+func (st *storing) extendedName() string { return "example.com/" + st.s.namespace }
+
+// extendedClass creates a DeviceClass that serves an extended resource.
+func (st *storing) extendedClass() error {
+	code, answer := st.s.on.admin.post(deviceClassesPath, asText(object{"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": object{"name": st.s.namespace + "-extended"},
+		"spec": object{"extendedResourceName": st.extendedName(), "selectors": []object{{"cel": object{"expression": fmt.Sprintf("device.driver == '%s'", st.driver)}}}}}))
+	if code == 201 && text(answer, "spec", "extendedResourceName") == "" {
+		return skipped("the server knows no extendedResourceName")
+	}
+	if code != 201 {
+		return fmt.Errorf("DeviceClass: %d %s", code, text(answer, "message"))
+	}
+	return nil
+}
+
+// requesters creates a gang whose pods request one of the extended resource each.
+func (st *storing) requesters(group string, count int) error {
+	if err := st.s.group(group, count, ""); err != nil {
+		return err
+	}
+	requests := object{"cpu": "1", st.extendedName(): "1"}
+	for at := range count {
+		if err := st.devicePod(fmt.Sprintf("%s-%d", group, at), group, object{"requests": requests, "limits": requests}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// named reports a running pod whose status does not name an allocated claim of its own.
+func (st *storing) named(group string) error {
+	_, pods := st.s.on.admin.get(podsOf(st.s.namespace))
+	for _, pod := range items(pods, "items") {
+		if text(pod, "metadata", "labels", groupLabel) != group {
+			continue
+		}
+		claim := st.extendedClaim(pod)
+		if claim == nil {
+			return unsafe(fmt.Sprintf("pod %s runs, and its status names no claim: %s", text(pod, "metadata", "name"), asText(at(pod, "status", "extendedResourceClaimStatus"))))
+		}
+		owners := items(claim, "metadata", "ownerReferences")
+		if len(owners) != 1 || text(owners[0], "uid") != text(pod, "metadata", "uid") || text(claim, "metadata", "annotations", "resource.kubernetes.io/extended-resource-claim") != "true" {
+			return unsafe(fmt.Sprintf("the claim of pod %s is not its own: %s", text(pod, "metadata", "name"), asText(claim)))
+		}
+	}
+	return nil
+}
+
+// extendedClaim returns the claim that the status of a pod names for its extended resources.
+func (st *storing) extendedClaim(pod any) any {
+	name := text(pod, "status", "extendedResourceClaimStatus", "resourceClaimName")
+	if name == "" {
+		return nil
+	}
+	if code, claim := st.s.on.admin.get(resourceClaimsOf(st.s.namespace) + "/" + name); code == 200 {
+		return claim
+	}
+	return nil
+}
+
+// claimCount counts the ResourceClaims in the namespace.
+func (st *storing) claimCount() int {
+	_, list := st.s.on.admin.get(resourceClaimsOf(st.s.namespace))
+	return len(items(list, "items"))
+}
+
+// extendedGang starts a gang whose extended resource is served by devices, and by a node that lists it.
+// Another gang for which nothing is left waits, and nothing is written for it.
+func extendedGang(s *stage, st *storing) error {
+	return firstOf(st.extendedClass(), st.devices("a", 2, nil), st.devices("b", 1, nil), st.requesters("g", 3), s.runs("g", 3), st.named("g"),
+		st.requesters("h", 2), st.waitsFor("h", st.extendedName()), func() error {
+			if count := st.claimCount(); count != 3 {
+				return unsafe(fmt.Sprintf("there are %d claims (expected those of 3 pods)", count))
+			}
+			return nil
+		}(), st.listed("c", 2), s.runs("h", 2), s.onlyOnOf("h", "-c"))
+}
+
+// listed adds a node that lists so many of the extended resource.
+func (st *storing) listed(name string, count int) error {
+	if err := st.addNode(name, 8); err != nil {
+		return err
+	}
+	st.s.nodes[st.s.namespace+"-"+name][st.extendedName()] = int64(count) * 1000
+	return st.s.change(st.s.nodePath(name)+"/status", asText(object{"status": object{"allocatable": object{st.extendedName(): fmt.Sprint(count)}}}))
+}
+
+// onlyOnOf reports a pod of a group that is bound to a node whose name does not end like this.
+func (s *stage) onlyOnOf(group, ending string) error {
+	for pod, node := range s.boundWhere() {
+		if strings.HasPrefix(pod, group) && !strings.HasSuffix(node, ending) {
+			return unsafe(fmt.Sprintf("pod %s is on %s (expected *%s)", pod, node, ending))
+		}
+	}
+	return nil
+}
+
+// refusedExtended has the server refuse one of two allocations for extended resources. Both claims are
+// deleted, and the gang starts when the server lets it.
+func refusedExtended(on *server, in place, namespace string) error {
+	refuse := &flaw{what: "refuse", code: 422, when: func(r *http.Request) bool { return claimStatus(r) && strings.Contains(r.URL.Path, "g-1-") }}
+	return allocating(map[string]int{"a": 1, "b": 1}, func(s *stage, st *storing) error {
+		if err := firstOf(st.extendedClass(), st.devices("a", 1, nil), st.devices("b", 1, nil), st.requesters("g", 2), st.waitsFor("g", "cannot be allocated")); err != nil {
+			return err
+		}
+		writes, err := s.ourWrites()
+		if err != nil {
+			return err
+		}
+		deleted := slices.DeleteFunc(writes, func(each written) bool {
+			return each.resource != "resourceclaims.resource.k8s.io" || each.verb != "delete" || each.code != 200
+		})
+		if len(deleted) < 2 {
+			return fmt.Errorf("%d claims were deleted (expected 2 for each attempt)", len(deleted))
+		}
+		s.befall()
+		return firstOf(s.runsWithin("g", 2, 90*time.Second), st.named("g"))
+	}, refuse)(on, in, namespace)
+}
+
+// extendedWrites matches the scheduler's writes that start a gang with extended resources.
+func extendedWrites(r *http.Request) bool {
+	return claimWrites(r) || (r.Method == "POST" && strings.HasSuffix(r.URL.Path, "/resourceclaims")) || (r.Method == "PATCH" && strings.Contains(r.URL.Path, "/pods/") && strings.HasSuffix(r.URL.Path, "/status"))
+}
+
+// killedAtExtended kills the scheduler at one of the eight writes that start a gang of two with
+// extended resources: two claims, two allocations, two statuses of pods and two binds.
+func killedAtExtended(which int, applied bool) func(on *server, in place, namespace string) error {
+	return func(on *server, in place, namespace string) error {
+		at := &flaw{skip: which - 1, times: 1, what: "stop", when: extendedWrites}
+		if applied {
+			at.what = "crash"
+		}
+		return allocating(map[string]int{"a": 1, "b": 1}, func(s *stage, st *storing) error {
+			killed := s.killedBy(at)
+			if err := firstOf(st.extendedClass(), st.devices("a", 1, nil), st.devices("b", 1, nil), st.requesters("g", 2), killed(),
+				s.wait(500*time.Millisecond), s.startScheduler(in), s.runs("g", 2), st.named("g")); err != nil {
+				return err
+			}
+			if count := st.claimCount(); count != 2 {
+				return unsafe(fmt.Sprintf("there are %d claims for 2 pods", count))
+			}
+			return s.partialAtMost(10 * time.Second)
+		}, at)(on, in, namespace)
+	}
+}
+
 // allocationScenarios show how claims are allocated.
 func allocationScenarios() []scenario {
 	two := map[string]int{"a": 2, "b": 2}
@@ -532,6 +685,8 @@ func allocationScenarios() []scenario {
 	add("refused-allocation", refusedAllocation)
 	add("halves-of-a-device", allocating(two, halvesOfADevice))
 	add("left-allocation", leftAllocation)
+	add("extended-resource", allocating(two, extendedGang))
+	add("refused-extended-resource", refusedExtended)
 	for _, applied := range []bool{false, true} {
 		when := ""
 		if applied {
@@ -539,6 +694,9 @@ func allocationScenarios() []scenario {
 		}
 		for which := 1; which <= 6; which++ {
 			add(fmt.Sprintf("killed-at-write-%d%s", which, when), killedAtClaim(which, applied))
+		}
+		for which := 1; which <= 8; which++ {
+			add(fmt.Sprintf("killed-at-extended-write-%d%s", which, when), killedAtExtended(which, applied))
 		}
 	}
 	return made

@@ -85,33 +85,10 @@ func reservedBeforeBound(s *stage, st *storing) error {
 	return nil
 }
 
-// extendedResource has a pod request an extended resource that a DeviceClass serves from the devices
-// of a node. The pod waits, as allocations are not written yet, and starts on a node that lists the
-// resource itself.
-func extendedResource(s *stage, st *storing) error {
-	const resource = "nvidia.com/gpu"
-	class := s.namespace + "-gpu"
-	code, answer := s.on.admin.post(deviceClassesPath, asText(object{"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": object{"name": class},
-		"spec": object{"extendedResourceName": resource, "selectors": []object{{"cel": object{"expression": fmt.Sprintf("device.driver == '%s'", st.driver)}}}}}))
-	if code == 404 || code == 201 && text(answer, "spec", "extendedResourceName") == "" {
-		return skipped("the server serves no DeviceClass of resource.k8s.io/v1 with extendedResourceName")
-	}
-	if code != 201 {
-		return fmt.Errorf("DeviceClass: %d %s", code, text(answer, "message"))
-	}
-	requests := object{"cpu": "1", resource: "1"}
-	return firstOf(s.on.admin.expect(201, "POST", slicesPath, asText(object{"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": object{"name": s.namespace + "-a"},
-		"spec": object{"driver": st.driver, "nodeName": s.namespace + "-a", "pool": object{"name": s.namespace + "-a", "generation": 1, "resourceSliceCount": 1},
-			"devices": []object{{"name": "d0"}, {"name": "d1"}}}})),
-		s.group("g", 1, ""), st.devicePod("g-0", "g", object{"requests": requests, "limits": requests}, nil),
-		st.waitsFor("g", resource+" is served by device class "+class+": allocation is not written yet"), s.addGPUs("c-listed", 1), s.runs("g", 1), s.onlyOn("-listed"))
-}
-
 func deviceScenarios() []scenario {
 	two := map[string]int{"a": 2, "b": 2}
 	return []scenario{
 		{name: "storage/allocated-resource-claim", manager: true, tell: stored(two, allocatedClaim)},
 		{name: "storage/reserved-before-bound", manager: true, tell: stored(two, reservedBeforeBound)},
-		{name: "storage/extended-resource-of-a-device-class", manager: true, tell: stored(two, extendedResource)},
 	}
 }

@@ -138,6 +138,9 @@ func judge(all []written, nodes map[string]amounts, namespace string, ours []str
 			!strings.HasPrefix(pod.scheduler, "t9k-scheduler") && !slices.Contains(schedulers, pod.scheduler) && each.verb != "create" {
 			faults = append(faults, fmt.Sprintf("%s touched %s of %s by %s %s", each.user, each.name, pod.scheduler, each.verb, each.resource))
 		}
+		if pod := pods[each.name]; pod != nil && pod.node == "" && each.resource == "pods/status" {
+			pod.takes = requestOf(each.answer)
+		}
 		switch {
 		case each.resource == "pods" && each.verb == "create":
 			name := text(each.answer, "metadata", "name")

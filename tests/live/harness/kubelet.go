@@ -78,6 +78,10 @@ func requestOf(pod any) amounts {
 			made[name] = max(made[name], milli(value))
 		}
 	}
+	// What a claim serves is none of the node's own.
+	for _, each := range items(pod, "status", "extendedResourceClaimStatus", "requestMappings") {
+		delete(made, text(each, "resourceName"))
+	}
 	return made
 }
 

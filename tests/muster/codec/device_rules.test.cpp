@@ -233,18 +233,6 @@ TEST_CASE("a node that lists none of an extended resource has the devices of its
     CHECK(decide(nodes + gpu_class + gang(one)).placed.empty());
 }
 
-TEST_CASE("a plan that counts devices of a class warns that allocations are not written yet") {
-    const std::string all = nodes + gpu_class + two_on_n2;
-    CHECK(decide(all + asks("a", one) + asks("b", one) + asks("c", "x.com/nic: 1")).warned ==
-          "2 pods can get x.com/gpu only from devices of DeviceClass gpu: on a live cluster they "
-          "wait, since allocation is not written yet by this version; ");
-    CHECK(decide(all + asks("s", one, "  nodeName: n2\n")).warned.empty());
-    CHECK(decide(all + node("n3", ", x.com/gpu: 1") + asks("a", one)).warned.empty());
-    // No node lists as much as one pod asks for.
-    CHECK_FALSE(
-        decide(all + node("n3", ", x.com/gpu: 1") + asks("a", "x.com/gpu: 2")).warned.empty());
-}
-
 TEST_CASE("devices of claims are in use, and those of a running pod's requests count once") {
     const std::string all = nodes + gpu_class + two_on_n2 + asks("a", one) + asks("b", one);
     CHECK(decide(all + claim("c", allocated("d0"))).placed == "a=n2 ");

@@ -402,4 +402,90 @@ TEST_CASE("claim_binder: a pod is not ready while its claim is being released") 
     CHECK(w.judge("a").what == progress::ready);
 }
 
+TEST_CASE("claim_binder: a claim is made for extended resources that devices serve on the node") {
+    world w;
+    w.take("---\napiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: gpu}\nspec: "
+           "{extendedResourceName: x.com/gpu, selectors: [{cel: {expression: \"device.driver == "
+           "'x.com'\"}}]}\n" +
+           slice("n1", "{name: d0}"));
+    const auto pod = [](const std::string& more) {
+        return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: a, labels: "
+               "{scheduler.tensorstack.dev/group-name: gang}}\nspec: {schedulerName: gangs, "
+               "containers: [{name: c, image: i, resources: {requests: {cpu: 1, x.com/gpu: 1}, "
+               "limits: {x.com/gpu: 1}}}]}\n" +
+               more;
+    };
+    w.take(pod(""));
+    w.want("a", "n1");
+    CHECK(w.judge("a").what == progress::waiting);
+    const auto made = w.writes();
+    REQUIRE(made.size() == 1);
+    CHECK(made.front().request.method == kube::http_method::post);
+    json::object claim = json::parse(made.front().request.body).as_object();
+    const std::string name(claim.at("metadata").at("name").as_string());
+    CHECK(name.starts_with("a-extended-resources-"));
+    CHECK(claim.at("spec") == json::parse(R"({"devices":{"requests":[{"name":
+        "container-0-request-1","exactly":{"deviceClassName":"gpu","allocationMode":"ExactCount",
+        "count":1}}]}})"));
+    const auto observe = [&](const std::string& version) {
+        claim["metadata"].as_object()["uid"] = "u-claim";
+        claim["metadata"].as_object()["namespace"] = "team";
+        claim["metadata"].as_object()["resourceVersion"] = version;
+        const auto read = kube::read_sent_object("sent", json::serialize(claim));
+        REQUIRE(read);
+        w.objects.take(w.stream_of(claim),
+                       kube::arrived(*kube::detail::identify(json::value(claim)), read->document,
+                                     read->faults));
+    };
+    w.binder.done(made.front().about, adapter::outcome::applied, {}, 0);
+    observe("5");
+    const auto allocated = w.writes();
+    REQUIRE(allocated.size() == 1);
+    CHECK(allocated.front().request.path.ends_with(name + "/status"));
+    const json::value body = json::parse(allocated.front().request.body);
+    claim["status"] = body.at("status");
+    w.binder.done(allocated.front().about, adapter::outcome::applied, {}, 0);
+    observe("6");
+    CHECK(w.judge("a").why ==
+          "the pod's status does not name the claim for its extended resources yet");
+    const auto told = w.writes();
+    REQUIRE(told.size() == 1);
+    CHECK(told.front().request.path == "/api/v1/namespaces/team/pods/a/status");
+    CHECK(json::parse(told.front().request.body).at("status") ==
+          json::parse(R"({"extendedResourceClaimStatus":{"resourceClaimName":")" + name +
+                      R"(","requestMappings":[{"containerName":"c","resourceName":"x.com/gpu",
+                      "requestName":"container-0-request-1"}]}})"));
+    w.binder.done(told.front().about, adapter::outcome::applied, {}, 0);
+    w.take(pod("status: {extendedResourceClaimStatus: {resourceClaimName: " + name + "}}\n"));
+    CHECK(w.judge("a").what == progress::ready);
+
+    SUBCASE("the claim is deleted if the pod does not start") {
+        w.binder.end({"team", "a"}, true);
+        w.starting.clear();
+        const auto next = [&](const std::string& version) {
+            observe(version);
+            w.review();
+            auto all = w.writes();
+            REQUIRE(all.size() == 1);
+            w.binder.done(all.front().about, adapter::outcome::applied, {}, 0);
+            return all.front().request;
+        };
+        CHECK(json::parse(next("7").body).at("status").at("allocation").is_null());
+        claim.erase("status");
+        CHECK(next("8").body.find("$deleteFromPrimitiveList/finalizers") != std::string::npos);
+        claim["metadata"].as_object().erase("finalizers");
+        CHECK(next("9").method == kube::http_method::erase);
+    }
+    SUBCASE("the claim is released first if the pod goes to a node that lists the resource") {
+        w.take("---\napiVersion: v1\nkind: Node\nmetadata: {name: n2}\nstatus: {allocatable: "
+               "{cpu: 8, pods: 110, x.com/gpu: 1}}\n");
+        w.binder.end({"team", "a"}, false);
+        w.want("a", "n2");
+        const auto all = w.writes();
+        REQUIRE(all.size() == 1);
+        CHECK(json::parse(all.front().request.body).at("status").at("allocation").is_null());
+        CHECK(w.judge("a").why == "resource claim " + name + " is still to be deleted");
+    }
+}
+
 } // namespace claim_binder_test

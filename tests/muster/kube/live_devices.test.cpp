@@ -2,6 +2,7 @@
 // Which pods of a live cluster wait for devices. Muster does not allocate devices yet.
 #include <muster/kube/live_devices.hpp>
 
+#include <set>
 #include <string>
 #include <utility>
 
@@ -153,24 +154,51 @@ TEST_CASE("live, a pod waits if a device of its claim cannot be used") {
           "resource claim gpus has a device that cannot be used: Down of device d0: lost; ");
 }
 
-TEST_CASE("live, a pod waits for devices of a class if no device plugin serves the resource") {
-    const std::string waits =
-        "x.com/gpu is served by device class gpu: allocation is not written yet by this version; ";
+TEST_CASE("live, devices of a class serve a resource on nodes that list none of it") {
     live of;
     of.take(nodes + asks);
     CHECK(of.outcome().empty());
     of.take(gpu_class + slice);
-    CHECK(of.outcome() == waits);
-    of.take(node("n1", ", x.com/gpu: 1"));
+    CHECK(of.outcome() == "on n2");
+    const auto* const effects = of.objects.storage().plan().find({"team", "a"});
+    REQUIRE(effects);
+    CHECK(effects->served == std::set<std::string>{"x.com/gpu"});
+    of.take(node("n2", ", x.com/gpu: 0") + node("n1", ", x.com/gpu: 1"));
+    of.lose(slice);
     CHECK(of.outcome() == "on n1");
     of.take(node("n1"));
-    CHECK(of.outcome() == waits);
-    of.lose(slice);
     CHECK(of.outcome().empty());
     of.take(slice);
-    CHECK(of.outcome() == waits);
+    CHECK(of.outcome() == "on n2");
     of.lose(gpu_class);
     CHECK(of.outcome().empty());
+}
+
+TEST_CASE("live, devices that are allocated for a pod's extended resources count once for it") {
+    live of;
+    const auto made_for = [](const std::string& pod) {
+        return "---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: for-" +
+               pod +
+               ", annotations: {resource.kubernetes.io/extended-resource-claim: 'true'}, "
+               "ownerReferences: [{apiVersion: v1, kind: Pod, name: " +
+               pod + ", uid: u-" + pod +
+               ", controller: true}]}\nspec: {}\nstatus: {allocation: {nodeSelector: "
+               "{nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: "
+               "[n2]}]}]}, devices: {results: [{request: r, driver: x.com, pool: n2, device: "
+               "d0}]}}}\n";
+    };
+    of.take(nodes + gpu_class + slice + asks + made_for("a"));
+    CHECK(of.outcome() == "on n2");
+    of.lose(made_for("a"));
+    // The device of a pod that runs is in use.
+    std::string runs = asks;
+    runs.replace(runs.find("name: a"), 7, "name: b");
+    runs.replace(runs.find("schedulerName"), 0, "nodeName: n2, ");
+    of.take(made_for("b") + runs);
+    CHECK(of.outcome().empty());
+    of.lose(runs);
+    of.lose(made_for("b"));
+    CHECK(of.outcome() == "on n2");
 }
 
 TEST_CASE("live, only the nodes that a pod selects decide how its resource is served") {
@@ -183,8 +211,7 @@ TEST_CASE("live, only the nodes that a pod selects decide how its resource is se
         return of.outcome();
     };
     CHECK(on("n1") == "on n1");
-    CHECK(on("n2") == "x.com/gpu is served by device class gpu: allocation is not written yet by "
-                      "this version; ");
+    CHECK(on("n2") == "on n2");
 }
 
 } // namespace live_devices_test

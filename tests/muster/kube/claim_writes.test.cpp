@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <muster/kube/claim_writes.hpp>
+
+#include <string>
+#include <utility>
+
+#include <doctest/doctest.h>
+
+#include <muster/codec/device_objects.hpp>
+
+namespace claim_writes_test {
+
+namespace adapter = muster::adapter;
+namespace kube = muster::kube;
+using muster::codec::object_key;
+
+namespace {
+
+const object_key about{"team", "allocation"};
+
+kube::claim_writes::write of(const std::string& version) {
+    return {{"team", "p"}, {"team", "c"}, version, true, false, 0, {}};
+}
+kube::live_devices claim_at(const std::string& version) {
+    kube::live_devices made;
+    muster::codec::resource_claim_object claim;
+    claim.metadata.key = {"team", "c"};
+    made.put(std::move(claim), version);
+    return made;
+}
+
+} // namespace
+
+TEST_CASE("a write of the same version is repeated after a delay, one of a newer version at once") {
+    kube::claim_writes writes(10);
+    CHECK(writes.begin(about, of("1"), 0));
+    CHECK_FALSE(writes.begin(about, of("2"), 100)); // it is on its way
+    REQUIRE(writes.end(about, adapter::outcome::conflict, "changed", 100));
+    CHECK_FALSE(writes.begin(about, of("1"), 109));
+    CHECK(writes.next_after(109) == 110);
+    CHECK(writes.begin(about, of("2"), 109));
+    writes.end(about, adapter::outcome::transient, {}, 200);
+    CHECK(writes.begin(about, of("2"), 210));
+}
+
+TEST_CASE("a refused write is not made again for a minute, unless its pod is wanted anew") {
+    kube::claim_writes writes(10);
+    CHECK(writes.begin(about, of("1"), 0));
+    writes.end(about, adapter::outcome::refused, "no", 0);
+    REQUIRE(writes.find(about));
+    CHECK(writes.find(about)->refused == "no");
+    CHECK_FALSE(writes.begin(about, of("2"), 59 * adapter::second));
+    writes.forget_failed({"team", "other"});
+    CHECK(writes.find(about));
+    writes.forget_failed({"team", "p"});
+    CHECK(writes.begin(about, of("1"), 1));
+}
+
+TEST_CASE("a write is pending until its effect is observed, or until it is known to have none") {
+    kube::claim_writes writes(10);
+    CHECK(writes.begin(about, of("1"), 0));
+    CHECK(writes.is_pending(about, claim_at("1")));
+    writes.end(about, adapter::outcome::unknown, {}, 0);
+    CHECK(writes.is_pending(about, claim_at("1")));
+    CHECK_FALSE(writes.is_pending(about, claim_at("2")));
+    CHECK(writes.begin(about, of("2"), 20));
+    writes.end(about, adapter::outcome::conflict, {}, 20);
+    CHECK_FALSE(writes.is_pending(about, claim_at("2")));
+}
+
+TEST_CASE("settled writes are forgotten, and those that are on their way are not") {
+    kube::claim_writes writes(10);
+    CHECK(writes.begin(about, of("1"), 0));
+    writes.forget_settled(claim_at("2"), 1'000);
+    CHECK(writes.has_any_of({"team", "c"}));
+    writes.end(about, adapter::outcome::applied, {}, 1'000);
+    writes.forget_settled(claim_at("1"), 1'020);
+    CHECK(writes.has_any_of({"team", "c"}));
+    writes.forget_settled(claim_at("2"), 1'020);
+    CHECK_FALSE(writes.has_any_of({"team", "c"}));
+    CHECK(writes.end(about, adapter::outcome::applied, {}, 1'020) == nullptr);
+}
+
+} // namespace claim_writes_test
