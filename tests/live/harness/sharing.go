@@ -42,6 +42,11 @@ var sharings = []sharing{
 // register is what the device plugin of a node does.
 func (s *stage) register(with sharing, node string, gpus int) error {
 	key, list, amounts := with.registered(gpus)
+	for name, amount := range amounts {
+		s.nodes[s.namespace+"-"+node][name] = milli(amount)
+	}
+	// The node does not list it: it is what the devices have together.
+	s.nodes[s.namespace+"-"+node]["nvidia.com/gpumem-percentage"] = int64(gpus) * 100_000
 	return firstOf(s.change(s.nodePath(node)+"/status", asText(object{"status": object{"allocatable": amounts, "capacity": amounts}})),
 		s.change(s.nodePath(node), asText(object{"metadata": object{"annotations": object{key: list}}})))
 }
