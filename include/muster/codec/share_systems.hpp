@@ -13,6 +13,7 @@
 #include <muster/codec/hami/pod_requests.hpp>
 #include <muster/codec/hami/pod_shares.hpp>
 #include <muster/codec/kai_fractions/pod_shares.hpp>
+#include <muster/codec/koordinator_devices/pod_marks.hpp>
 #include <muster/codec/koordinator_devices/pod_requests.hpp>
 #include <muster/codec/koordinator_devices/pod_shares.hpp>
 #include <muster/codec/objects.hpp>
@@ -80,12 +81,16 @@ read_held_shares(share_system system, const pod_object& pod, diagnostics& out) {
 }
 
 /// Returns the annotations on a Binding that hand GPUs over to the agent of a node. `chosen`: the
-/// indices of the devices for each request of the pod. `seconds`: Unix time. O(shares).
-/// Precondition: the system is HAMi or Volcano.
+/// indices of the devices for each request of the pod. `seconds`: Unix time. `gpus`: the node's
+/// Device, if the system is Koordinator. O(shares). Precondition: the system is not KAI.
 [[nodiscard]] inline share_marks
 handover_marks(share_system system, const pod_share_requests& asked, const std::string& node,
                const std::vector<shared_device>& devices,
-               const std::vector<std::vector<std::size_t>>& chosen, std::int64_t seconds) {
+               const std::vector<std::vector<std::size_t>>& chosen, std::int64_t seconds,
+               const koordinator_device_object* gpus) {
+    if (system == share_system::koordinator)
+        return gpus ? koordinator_marks(asked.requests.front().request, chosen.front(), *gpus)
+                    : share_marks{};
     const std::vector<chosen_share> shares = chosen_shares(asked, devices, chosen, 0);
     if (system == share_system::hami)
         return hami_marks(shares, asked.containers, node, seconds);

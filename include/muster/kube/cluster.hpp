@@ -193,7 +193,10 @@ public:
             conditions_.drop(each.pod);
             enqueue(pods_, each.of, each.uid,
                     bind_request(each.pod, each.uid, each.node,
-                                 gpus_.marks(each.pod, now().wall / adapter::second)));
+                                 gpus_.marks(each.pod, now().wall / adapter::second,
+                                             [this](const std::string& node) {
+                                                 return live_.storage().devices().gpus_of(node);
+                                             })));
         }
     }
     void evict(std::span<const adapter::evict_order<traits>> all) {

@@ -76,7 +76,8 @@ enum class content : std::uint8_t {
     name_space,
     priority_class,
     budget,
-    storage, ///< storage and devices
+    storage,     ///< storage and devices
+    shared_gpus, ///< Koordinator's Devices; HAMi's and Volcano's are annotations of nodes
     topology,
     queue,
     group,
@@ -107,7 +108,7 @@ struct collection {
 };
 
 /// All that bears on decisions, in the order in which it is listed: what others refer to first.
-inline constexpr std::array<collection, 27> collections{{
+inline constexpr std::array<collection, 28> collections{{
     {"v1", "Node", "nodes", content::node},
     {"v1", "Namespace", "namespaces", content::name_space},
     {"scheduling.k8s.io/v1", "PriorityClass", "priorityclasses", content::priority_class},
@@ -134,6 +135,13 @@ inline constexpr std::array<collection, 27> collections{{
     {"resource.k8s.io/v1", "DeviceClass", "deviceclasses", content::storage, {}, true, true},
     {"resource.k8s.io/v1", "ResourceSlice", "resourceslices", content::storage, {}, true, true},
     {"resource.k8s.io/v1", "ResourceClaim", "resourceclaims", content::storage, {}, true, true},
+    {"scheduling.koordinator.sh/v1alpha1",
+     "Device",
+     "devices",
+     content::shared_gpus,
+     {},
+     true,
+     true},
     {"kai.scheduler/v1alpha1", "Topology", "topologies", content::topology, dialect::kai, true},
     {"scheduler.tensorstack.dev/v1beta1", "Queue", "queues", content::queue, dialect::t9k, true},
     {"scheduling.run.ai/v2", "Queue", "queues", content::queue, dialect::kai, true},

@@ -45,6 +45,7 @@ public:
         ++supply_changes_;
         set(slices_, std::move(object));
     }
+    void put(codec::koordinator_device_object object) { set(gpus_, std::move(object)); }
     void put(codec::device_class_object object) {
         judge_.reset();
         ++supply_changes_;
@@ -58,6 +59,8 @@ public:
             std::erase_if(extended_, [&](const auto& each) { return each.second == key; });
         } else if (kind == "ResourceSlice") {
             slices_.erase(key);
+        } else if (kind == "Device") {
+            gpus_.erase(key);
         } else if (kind == "DeviceClass") {
             judge_.reset();
             classes_.erase(key);
@@ -124,8 +127,12 @@ public:
             if (const auto at = gangs.pods().find(key); at != gangs.pods().end())
                 pods.push_back(&at->second.object);
         codec::diagnostics unsaid(0);
-        codec::share_planner(all, pods, {}, unsaid,
-                             {codec::share_system::hami, codec::share_system::volcano})
+        std::vector<codec::koordinator_device_object> gpus;
+        for (const auto& [key, each] : gpus_)
+            gpus.push_back(each);
+        codec::share_planner(all, pods, gpus, unsaid,
+                             {codec::share_system::hami, codec::share_system::volcano,
+                              codec::share_system::koordinator})
             .plan(made);
         shares_gpus_ = made.shares_gpus;
         const bool differs = made.pods != effects_ || made.kinds != kinds_ ||
@@ -193,6 +200,11 @@ public:
     claims() const noexcept {
         return claims_;
     }
+    /// Returns Koordinator's GPUs of a node; nullptr if it has none.
+    [[nodiscard]] const codec::koordinator_device_object* gpus_of(const std::string& node) const {
+        const auto at = gpus_.find(object_key{{}, node});
+        return at == gpus_.end() ? nullptr : &at->second;
+    }
     /// Returns nullptr if there is no such ResourceClaim.
     [[nodiscard]] const codec::resource_claim_object* claim(const object_key& key) const {
         const auto at = claims_.find(key);
@@ -239,6 +251,7 @@ private:
     std::map<std::string, object_key> extended_;
     std::map<object_key, codec::resource_slice_object> slices_;
     std::map<object_key, codec::device_class_object> classes_;
+    std::map<object_key, codec::koordinator_device_object> gpus_;
     /// Pods with claims, among them those for extended resources, and pods without a node that
     /// request a resource that a DeviceClass might serve.
     std::set<object_key> users_;

@@ -93,6 +93,7 @@ public:
         case content::budget:
             return take_budget(of, object);
         case content::storage:
+        case content::shared_gpus:
             return take_storage(of, object);
         case content::spread_owner:
             return scope_.spread.put(read(of, object, detail::spread_owner_reader(of.kind)).made);
@@ -124,6 +125,7 @@ public:
         case content::budget:
             return budgets_.lose(who.key);
         case content::storage:
+        case content::shared_gpus:
             return storage_.lose(of.kind, who.key);
         case content::spread_owner:
             return scope_.spread.lose(of.kind, who.key);

@@ -49,6 +49,8 @@ void with_storage_reader(std::string_view kind, const Take& take) {
         take(&codec::read_resource_slice);
     else if (kind == "DeviceClass")
         take(&codec::read_device_class);
+    else if (kind == "Device")
+        take(&codec::read_koordinator_device);
     else
         take(&codec::read_storage_capacity);
 }
@@ -106,6 +108,9 @@ public:
     }
     void put(codec::resource_slice_object object, std::string) { devices_.put(std::move(object)); }
     void put(codec::device_class_object object, std::string) { devices_.put(std::move(object)); }
+    void put(codec::koordinator_device_object object, std::string) {
+        devices_.put(std::move(object));
+    }
     void lose(std::string_view kind, const object_key& key) {
         if (devices_.lose(kind, key))
             return;

@@ -68,13 +68,18 @@ public:
         return known == choices_.end() ? std::string() : known->second.lacks;
     }
     /// Returns what the Binding of the pod is to say; nothing if the pod requests no shares.
-    /// `seconds`: Unix time.
-    [[nodiscard]] codec::share_marks marks(const object_key& pod, std::int64_t seconds) const {
+    /// `seconds`: Unix time. `gpus_of(node)` returns a `const codec::koordinator_device_object*`.
+    template<class GpusOf>
+    [[nodiscard]] codec::share_marks marks(const object_key& pod, std::int64_t seconds,
+                                           const GpusOf& gpus_of) const {
         const auto known = choices_.find(pod);
         if (known == choices_.end() || !known->second.system)
             return {};
         const choice& of = known->second;
-        return codec::handover_marks(*of.system, of.asked, of.node, of.devices, of.chosen, seconds);
+        if (of.chosen.empty())
+            return {};
+        return codec::handover_marks(*of.system, of.asked, of.node, of.devices, of.chosen, seconds,
+                                     gpus_of(of.node));
     }
 
     /// Forgets the choices of pods that have a node, are gone or are not being started.

@@ -2,6 +2,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -12,12 +13,39 @@ import (
 // node, and annotations of pods that say which devices they get.
 type sharing struct {
 	name string
-	// registered gives the annotation and the allocatable amounts of a node with so many GPUs.
+	// registered gives the annotation of a node with so many GPUs (empty: none), and its allocatable
+	// amounts.
 	registered func(gpus int) (string, string, object)
-	// half gives the limits of a pod that asks for half of a GPU.
+	// half has the limits of a pod that asks for half of a GPU.
 	half object
-	// given is the annotation with the devices of a pod: `ID,TYPE,MEMORY,CORES:` for each.
-	given string
+	// given returns the GPU of which a pod was given half, by its annotations; empty: not half of one.
+	given func(pod any) string
+}
+
+// inList reads an annotation that lists `ID,TYPE,MEMORY,CORES:` for each device.
+func inList(key string) func(pod any) string {
+	return func(pod any) string {
+		parts := strings.Split(strings.Trim(text(pod, "metadata", "annotations", key), ":;"), ",")
+		if len(parts) != 4 || parts[2] != "5000" {
+			return ""
+		}
+		return parts[0]
+	}
+}
+
+// inDocument reads Koordinator's annotation.
+func inDocument(pod any) string {
+	var given struct {
+		GPU []struct {
+			Minor     int
+			Resources map[string]string
+		}
+	}
+	if json.Unmarshal([]byte(text(pod, "metadata", "annotations", "scheduling.koordinator.sh/device-allocated")), &given) != nil ||
+		len(given.GPU) != 1 || given.GPU[0].Resources["koordinator.sh/gpu-core"] != "50" || given.GPU[0].Resources["koordinator.sh/gpu-memory-ratio"] != "50" {
+		return ""
+	}
+	return fmt.Sprint("GPU-", given.GPU[0].Minor)
 }
 
 func listed(gpus int, each string) string {
@@ -32,11 +60,14 @@ var sharings = []sharing{
 	{"hami", func(gpus int) (string, string, object) {
 		list := strings.TrimSuffix(listed(gpus, `{"id":"GPU-#","index":#,"count":10,"devmem":10000,"devcore":100,"type":"NVIDIA-A100","numa":0,"mode":"hami-core","health":true},`), ",")
 		return "hami.io/node-nvidia-register", "[" + list + "]", object{"nvidia.com/gpu": strconv.Itoa(10 * gpus)}
-	}, object{"nvidia.com/gpu": "1", "nvidia.com/gpumem-percentage": "50"}, "hami.io/vgpu-devices-to-allocate"},
+	}, object{"nvidia.com/gpu": "1", "nvidia.com/gpumem-percentage": "50"}, inList("hami.io/vgpu-devices-to-allocate")},
 	{"volcano", func(gpus int) (string, string, object) {
 		return "volcano.sh/node-vgpu-register", listed(gpus, "GPU-#,10,10000,NVIDIA-A100,true,hami-core:"),
 			object{"volcano.sh/vgpu-number": strconv.Itoa(10 * gpus), "volcano.sh/vgpu-memory": strconv.Itoa(10000 * gpus), "volcano.sh/vgpu-cores": strconv.Itoa(100 * gpus)}
-	}, object{"volcano.sh/vgpu-number": "1", "volcano.sh/vgpu-memory": "5000"}, "volcano.sh/devices-to-allocate"},
+	}, object{"volcano.sh/vgpu-number": "1", "volcano.sh/vgpu-memory": "5000"}, inList("volcano.sh/devices-to-allocate")},
+	{"koordinator", func(gpus int) (string, string, object) {
+		return "", "", object{"koordinator.sh/gpu-core": strconv.Itoa(100 * gpus), "koordinator.sh/gpu-memory-ratio": strconv.Itoa(100 * gpus)}
+	}, object{"koordinator.sh/gpu-core": "50", "koordinator.sh/gpu-memory-ratio": "50"}, inDocument},
 }
 
 // register is what the device plugin of a node does.
@@ -47,8 +78,24 @@ func (s *stage) register(with sharing, node string, gpus int) error {
 	}
 	// The node does not list it: it is what the devices have together.
 	s.nodes[s.namespace+"-"+node]["nvidia.com/gpumem-percentage"] = int64(gpus) * 100_000
-	return firstOf(s.change(s.nodePath(node)+"/status", asText(object{"status": object{"allocatable": amounts, "capacity": amounts}})),
-		s.change(s.nodePath(node), asText(object{"metadata": object{"annotations": object{key: list}}})))
+	listed := s.change(s.nodePath(node)+"/status", asText(object{"status": object{"allocatable": amounts, "capacity": amounts}}))
+	if key != "" {
+		return firstOf(listed, s.change(s.nodePath(node), asText(object{"metadata": object{"annotations": object{key: list}}})))
+	}
+	return firstOf(listed, s.koordinatorDevice(s.namespace+"-"+node, gpus))
+}
+
+// koordinatorDevice lists the GPUs of a node as Koordinator's agent does.
+func (s *stage) koordinatorDevice(node string, gpus int) error {
+	devices := []object{}
+	for at := range gpus {
+		devices = append(devices, object{"type": "gpu", "id": fmt.Sprint("GPU-", at), "minor": at, "health": true,
+			"resources": object{"koordinator.sh/gpu-core": "100", "koordinator.sh/gpu-memory": "10000Mi", "koordinator.sh/gpu-memory-ratio": "100"}})
+	}
+	const path = "/apis/scheduling.koordinator.sh/v1alpha1/devices"
+	s.ended = append(s.ended, func() { s.on.admin.do("DELETE", path+"/"+node, "application/json", "") })
+	return s.on.admin.expect(201, "POST", path, asText(object{"apiVersion": "scheduling.koordinator.sh/v1alpha1", "kind": "Device",
+		"metadata": object{"name": node}, "spec": object{"devices": devices}}))
 }
 
 func (s *stage) sharer(name, group string, limits object) error {
@@ -58,7 +105,7 @@ func (s *stage) sharer(name, group string, limits object) error {
 			"containers": []object{{"name": "c", "image": "i", "resources": object{"limits": limits, "requests": limits}}}}}))
 }
 
-// halves counts the memory that the pods of a group were given, by GPU, and checks that each pod has
+// halves counts the pods of a group by the GPU that they were given, and checks that each pod has
 // half of one.
 func (s *stage) halves(with sharing, group string) (map[string]int, error) {
 	_, list := s.on.admin.get(podsOf(s.namespace))
@@ -67,12 +114,11 @@ func (s *stage) halves(with sharing, group string) (map[string]int, error) {
 		if text(pod, "metadata", "labels", groupLabel) != group || text(pod, "spec", "nodeName") == "" {
 			continue
 		}
-		given := text(pod, "metadata", "annotations", with.given)
-		parts := strings.Split(strings.Trim(given, ":;"), ",")
-		if len(parts) != 4 || parts[2] != "5000" {
-			return nil, unsafe(fmt.Sprintf("pod %s has a node, and for devices %q (expected 5000 of one GPU)", text(pod, "metadata", "name"), given))
+		gpu := with.given(pod)
+		if gpu == "" {
+			return nil, unsafe(fmt.Sprintf("pod %s has a node, and annotations %v (expected half of one GPU)", text(pod, "metadata", "name"), at(pod, "metadata", "annotations")))
 		}
-		made[parts[0]] += 5000
+		made[gpu]++
 	}
 	return made, nil
 }
@@ -92,8 +138,8 @@ func fourHalves(with sharing) func(s *stage) error {
 		if err != nil {
 			return err
 		}
-		if given["GPU-0"] != 10000 || given["GPU-1"] != 10000 {
-			return unsafe(fmt.Sprintf("the GPUs are given as %v (expected 10000 of both)", given))
+		if given["GPU-0"] != 2 || given["GPU-1"] != 2 {
+			return unsafe(fmt.Sprintf("so many pods got each GPU: %v (expected 2 of both)", given))
 		}
 		if err := firstOf(s.sharer("h-0", "h", with.half), s.sharer("h-1", "h", with.half), s.waits("h", 2*time.Second),
 			s.on.admin.expect(200, "DELETE", podsOf(s.namespace)+"/g-0", ""), s.gone("g-0"), s.waits("h", 2*time.Second),

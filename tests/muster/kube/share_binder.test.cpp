@@ -58,9 +58,13 @@ struct scene {
     known_pods pods;
 };
 
+const koordinator_device_object* no_gpus(const std::string&) {
+    return nullptr;
+}
+
 /// The devices that the binding hands over; empty if it says nothing.
 std::string given(const share_binder& binder, const std::string& name) {
-    const share_marks marks = binder.marks({"default", name}, 1700000000);
+    const share_marks marks = binder.marks({"default", name}, 1700000000, no_gpus);
     const auto list = marks.annotations.find("volcano.sh/devices-to-allocate");
     return list == marks.annotations.end() ? "" : list->second;
 }
@@ -79,7 +83,7 @@ TEST_CASE("pods of one node get shares that fit together, beside those of standi
     CHECK(given(binder, "a") == "GPU-0,NVIDIA,6000,0:");
     CHECK(given(binder, "b") == "GPU-1,NVIDIA,7000,0:");
     CHECK(given(binder, "c") == "GPU-1,NVIDIA,3000,0:");
-    CHECK(binder.marks({"default", "a"}, 1700000000).annotations.at("volcano.sh/vgpu-node") ==
+    CHECK(binder.marks({"default", "a"}, 1700000000, no_gpus).annotations.at("volcano.sh/vgpu-node") ==
           "n1");
 }
 
@@ -129,7 +133,7 @@ TEST_CASE("a pod that requests no shares is handed nothing") {
     of.want(binder, "p");
     binder.choose(of.plan, of.pods);
     CHECK(binder.lacking({"default", "p"}).empty());
-    CHECK(binder.marks({"default", "p"}, 1).annotations.empty());
+    CHECK(binder.marks({"default", "p"}, 1, no_gpus).annotations.empty());
 }
 
 } // namespace kube_share_binder_test
