@@ -41,8 +41,8 @@ struct seen_pod {
     std::optional<typename Traits::node_key> nominated{};
     /// The scheduler's own gate is on it, and no other: it is to be taken off before the bind.
     bool own_gate = false;
-    /// Before the pod is bound, volumes must be bound for its node or device claims reserved for
-    /// it.
+    /// Before the pod is bound, volumes must be bound for its node, or device claims be allocated,
+    /// be reserved for it or be looked at again.
     bool unbound_volumes = false;
     /// When it is as old as pods of its queue may get, by the wall clock: then it is evicted where
     /// it stands. Absent: any age, or its owner sees to it.

@@ -63,9 +63,11 @@ struct ungate_order {
     object_uid uid;
 };
 
-/// Order to bind the volumes of the pod with this uid for a node, before the pod is bound there.
-/// The result is `applied` once all of them are bound, which may take minutes, and `refused` if one
-/// cannot be bound or takes too long. Volumes that were bound stay bound.
+/// Order to bind the volumes of the pod with this uid for a node, and to get its device claims
+/// allocated there, before the pod is bound. All members of a gang that need it are ordered at
+/// once. The result is `applied` once all of that is done, which may take minutes, `refused` if
+/// some of it cannot be done or takes too long, and `not_started` if the pod is no longer to start
+/// there. Volumes that were bound stay bound; devices are released.
 template<class Traits>
 struct prepare_order {
     ticket of = 0;
