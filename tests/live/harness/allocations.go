@@ -254,13 +254,24 @@ func (st *storing) allocations() (made, dropped []written, err error) {
 	return made, dropped, err
 }
 
+// allocatedBy says whether a claim was allocated by then, as the claim has it. The log does not have a
+// write as carried out if its sender was killed meanwhile.
+func (st *storing) allocatedBy(name string, then time.Time) bool {
+	_, claim := st.s.on.admin.get(resourceClaimsOf(st.s.namespace) + "/" + name)
+	since, err := time.Parse(time.RFC3339, text(claim, "status", "allocation", "allocationTimestamp"))
+	return err == nil && !since.After(then)
+}
+
 // allocatedFirst reports a pod of a group that was bound before all claims of its group's pods were
 // allocated.
 func (st *storing) allocatedFirst() error {
-	all, err := st.s.on.writes()
+	log, err := st.s.on.writes()
 	if err != nil {
 		return err
 	}
+	all := slices.Clone(log)
+	// The log has its entries as their answers were sent; who watches may have acted before that.
+	slices.SortStableFunc(all, func(a, b written) int { return a.started.Compare(b.started) })
 	group, needs, owner := map[string]string{}, map[string]int{}, map[string]string{}
 	held, begun := map[string]map[string]bool{}, map[string]bool{}
 	for _, each := range all {
@@ -286,8 +297,8 @@ func (st *storing) allocatedFirst() error {
 			of := group[each.name]
 			begun[of] = true
 			count := 0
-			for _, is := range held[of] {
-				if is {
+			for claim, pod := range owner {
+				if group[pod] == of && (held[of][claim] || st.allocatedBy(claim, each.started)) {
 					count++
 				}
 			}
