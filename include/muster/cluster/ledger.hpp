@@ -69,19 +69,20 @@ public:
     [[nodiscard]] const claimed_on_node& claims(node_index node) const noexcept {
         return rows_[node.value()].claims;
     }
-    /// Returns how many of `most` more pods with these claims the node can take beside what is
-    /// claimed there; amounts are not looked at. O(claims of the pod × claims there) for ports, and
-    /// the device rule is asked at most once.
+    /// Returns how many more pods with these claims the node can take, at most `most`. Amounts are
+    /// not checked. O(ports of the pod × ports claimed there); the device rule is called at most
+    /// once.
     [[nodiscard]] std::int64_t room_beside(node_index node, const node_claims& claims,
                                            std::int64_t most) const {
         const row& at = rows_[node.value()];
         return claims.empty() ? most : at.claims.room(claims, most, at.devices, rule_);
     }
-    /// True if a pod with these claims can be added to the node.
+    /// True if a pod with these claims can be added to the node. Amounts are not checked.
     [[nodiscard]] bool admits(node_index node, const node_claims& claims) const {
         return room_beside(node, claims, 1) > 0;
     }
-    /// True if a pod on the node, with these claims, could be there beside all others.
+    /// True if a pod with these claims, which is on the node, is compatible with the other pods
+    /// there.
     [[nodiscard]] bool admits_others_beside(node_index node, const node_claims& claims) const {
         const row& at = rows_[node.value()];
         return at.claims.admits_others_beside(claims, at.devices, rule_);
@@ -257,8 +258,9 @@ private:
         at.free = free;
     }
 
-    /// Charges equal pods that take `amount` together. False and nothing changed when a sum leaves
-    /// int64.
+    /// Charges `pods` pods with equal claims; `amount` is the sum for all of them. Returns false,
+    /// and changes nothing, if a sum overflows int64. Precondition: `pods` is 1 unless `when` is
+    /// `allocated`.
     [[nodiscard]] bool take(node_index from, std::optional<queue_charge> on,
                             const resources<Width>& amount, const node_claims& claimed,
                             allocation when = allocation::allocated, std::size_t pods = 1) {

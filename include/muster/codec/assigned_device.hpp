@@ -8,16 +8,17 @@ namespace muster {
 inline namespace v0_1 {
 namespace codec {
 
-/// A device that a placed pod gets, or a share of one.
+/// A device, or a share of one, that a placed pod gets.
 struct assigned_device {
-    /// For a ResourceClaim: the pod's entry, and the request of the claim. Empty for shared GPUs.
+    /// For a ResourceClaim: the pod's entry and the claim's request. Empty for shared GPUs, as are
+    /// `driver` and `pool`.
     std::string entry;
     std::string request;
     std::string driver;
     std::string pool;
     /// The name of the device in its pool, or the id of the GPU.
     std::string device;
-    /// What of a shared GPU the pod gets, in the unit of its system.
+    /// For a shared GPU: memory in the unit of its system, and cores in percent. Otherwise 0.
     std::int64_t memory = 0;
     std::int64_t cores = 0;
 };

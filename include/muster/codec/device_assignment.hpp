@@ -26,15 +26,16 @@ namespace muster {
 inline namespace v0_1 {
 namespace codec {
 
-/// Finds devices for all pods that a plan places, on each node for all of them at once, by
-/// searching for the devices: plans by counts are judged by it too.
+/// Allocates devices to all pods that a plan places, on each node for all of them at once. This
+/// also verifies plans that only counted devices.
 ///
-/// Pods that are gone hold nothing. Claims that are allocated keep their devices.
+/// Pods in `gone` hold no devices. Allocated claims keep their devices.
 class device_assignment {
 public:
     using placements = std::map<object_key, std::string>;
 
-    /// The objects outlive it. O(devices + pods), and an allocation for each node with such pods.
+    /// `placed`: the node of each placed pod. `gone`: pods that are evicted. The arguments must
+    /// outlive this object. O(devices + pods), and an allocation for each node with such pods.
     device_assignment(const manifests& objects, const placements& placed,
                       const std::set<object_key>& gone)
         : objects_(&objects), placed_(&placed), gone_(&gone), catalog_(objects.devices) {
@@ -48,14 +49,15 @@ public:
         assign_shares();
     }
 
-    /// Nodes of which the devices do not satisfy the placed pods, in order.
+    /// Nodes of which the devices do not satisfy the placed pods.
     [[nodiscard]] const std::set<std::string>& lacking() const noexcept { return lacking_; }
     /// Returns the devices of a placed pod; nullptr if it gets none.
     [[nodiscard]] const std::vector<assigned_device>* of(const object_key& pod) const {
         const auto found = devices_.find(pod);
         return found == devices_.end() ? nullptr : &found->second;
     }
-    /// True if shares of GPUs are requested of the node, so that its devices limit the pods there.
+    /// True if the node has GPUs that a system of the plan shares, so that its devices limit the
+    /// pods there.
     [[nodiscard]] bool shares_gpus(const std::string& node) const {
         return plan_.shares_gpus && plan_.judge->shares_of(plan_.stock_of(node)).system.has_value();
     }
@@ -63,7 +65,7 @@ public:
 private:
     struct asked {
         std::vector<device_claim> claims;
-        /// By claim: the pod, and its entry.
+        /// By claim: the pod, and its entry for the claim.
         std::vector<std::pair<object_key, std::string>> of;
     };
 
@@ -102,7 +104,7 @@ private:
         }
     }
 
-    /// Returns nullptr if nothing is to be allocated.
+    /// Returns the claim to allocate for the entry; nullptr if there is none.
     [[nodiscard]] const claim_spec* unallocated(const pod_object& pod, const pod_claim& of) const {
         const std::string& home = pod.metadata.key.name_space;
         if (of.needs_none)

@@ -38,10 +38,10 @@ namespace codec {
 ///   admin access) count as pods: a node has room for as many as allocate_devices() finds devices
 ///   for at once. Their devices must be asked for by equal pods only.
 ///
-/// Pods of which the claims fit neither have demands of devices that a device_judge decides about,
-/// together with all other pods that can use the same devices. Claims for devices that several
-/// nodes can use, or that count for an extended resource too, are not judged: such pods wait, with
-/// a reason.
+/// Claims that fit neither become device demands, as do those of all pods that can use the same
+/// devices; a device_judge decides about them. If one of these devices can be used by several
+/// nodes, or counts for an extended resource too, no demands are made, and the pods wait, with a
+/// reason.
 class device_counter {
 public:
     struct demand {
@@ -51,10 +51,11 @@ public:
         bool waits = false;
     };
 
-    /// Names of kinds that count pods, by the text of the claims.
+    /// Names of the resource kinds that count pods, by the text of the claims.
     using kind_names = std::map<std::string, std::string>;
 
-    /// The arguments must outlive the counter. `names`: those of plans before, or null.
+    /// The arguments must outlive the counter. `names`: names of earlier plans, which are kept and
+    /// extended; can be null.
     device_counter(const device_catalog& catalog, const std::vector<pooled_device>& devices,
                    const device_homes& homes, const node_devices& by_node, volume_plan& into,
                    kind_names* names = nullptr)
@@ -71,9 +72,9 @@ public:
         sets_.push_back({resource, std::move(devices), true, false});
     }
 
-    /// Adds the amounts or demands of the pods, and the amounts or devices of the nodes. O(pods ×
-    /// claims × sets + texts² × devices + devices × selectors × sets + nodes × devices ×
-    /// allocations).
+    /// Adds the amounts or demands of the pods, and the amounts or devices of the nodes. `texts`:
+    /// the number of different claims. O(pods × claims × sets + texts² × devices + devices ×
+    /// selectors × sets + nodes × devices × allocations).
     void count(const std::vector<demand>& demands) {
         std::map<std::string, alike_pods> all;
         for (const demand& each : demands)
@@ -179,8 +180,8 @@ private:
 
     // ---- devices that do not add up ------------------------------------------------------------
 
-    /// Finds the pods that amounts do not describe, and all that can use the same devices as these.
-    /// O(texts² × devices).
+    /// Finds the pods of which amounts do not describe the claims, and all pods that can use the
+    /// same devices. O(texts² × devices).
     void find_judged(std::map<std::string, alike_pods>& all) {
         device_set contested;
         const auto contest = [&](alike_pods& one) {
@@ -229,8 +230,8 @@ private:
         });
     }
 
-    /// Gives the judged pods their demands, those that hold such devices too, and the nodes their
-    /// devices.
+    /// Sets the demands of the pods that the device_judge decides about, and of the pods that hold
+    /// their devices, and adds the devices of the nodes.
     void judge(const std::map<std::string, alike_pods>& all) {
         std::vector<device_claim> claims;
         std::vector<const device_set*> sets;
@@ -424,7 +425,8 @@ private:
         }
     }
 
-    /// Returns the name that the claims had in plans before, else `name`, or one that is not taken.
+    /// Returns the name that the claims had in earlier plans. If they had none, returns `name`,
+    /// with quotes appended until it is unused.
     [[nodiscard]] const std::string& kept_name(const std::string& claims, std::string name) {
         const auto is_taken = [&](const auto& each) { return each.second == name; };
         const auto known = names_->find(claims);

@@ -21,13 +21,13 @@ namespace muster {
 inline namespace v0_1 {
 namespace codec {
 
-/// Decides for a state which demands the devices of a node can satisfy together: the object of its
-/// device_rule. A demand is what a pod without an allocation claims, or the devices that a pod
-/// holds, and shares of GPUs in the same way. Equal demands, and nodes with equal devices, have
-/// equal numbers for as long as the judge lives.
+/// The object of a state's device_rule: decides which demands the devices of a node can satisfy
+/// together. A demand is the claims of a pod without an allocation, or the devices that a pod
+/// holds, or the shares of GPUs that it requests or holds. Equal demands, and nodes with equal
+/// devices, have equal numbers for the lifetime of the judge.
 ///
-/// It keeps its answers. An allocation that takes more than `max_steps` counts as impossible, so a
-/// node may count for too few pods.
+/// Answers are cached, without a limit (see size()). An allocation that needs more than `max_steps`
+/// counts as impossible, so the room of a node can be underestimated.
 class device_judge {
 public:
     static constexpr std::int64_t max_steps = 100'000;
@@ -39,30 +39,34 @@ public:
         /// By slice; `slice` is not read.
         std::vector<slice_view> views;
         std::vector<device_id> devices;
-        /// Positions of devices that are in use by other than the pods with demands.
+        /// Positions in `devices` of those that are used by something else than a pod with a
+        /// demand.
         std::vector<std::size_t> used;
-        /// What other than the pods with demands consume of devices that several claims share.
+        /// By position in `devices`: what is consumed of devices that several claims share, except
+        /// by pods with demands.
         std::map<std::size_t, std::map<std::string, quantity>> consumed;
     };
 
     explicit device_judge(device_classes classes) : classes_(std::move(classes)) {}
 
-    /// Returns the number of what a pod claims; `text` is equal for equal claims.
+    /// Returns the number of a pod's claims. `text` must be equal only for equal claims. O(text ×
+    /// log demands).
     [[nodiscard]] device_demand asking(const std::string& text, std::vector<device_claim> claims) {
         const auto [at, is_new] = asking_.try_emplace(text, device_demand{});
         if (is_new)
             at->second = add({std::move(claims), {}, {}});
         return at->second;
     }
-    /// Returns the number of these devices of a node, by position in `node_view::devices`.
+    /// Returns the number of a demand that holds these devices of its node, by position in
+    /// `node_view::devices`.
     [[nodiscard]] device_demand holding(const std::vector<std::size_t>& positions) {
         const auto [at, is_new] = holding_.try_emplace(positions, device_demand{});
         if (is_new)
             at->second = add({{}, positions, {}});
         return at->second;
     }
-    /// Returns the number of a demand with one of shared GPUs added; `text` is equal for equal
-    /// ones.
+    /// Returns the number of the demand `claims` with a demand for shared GPUs added. `text` must
+    /// be equal only for equal `shares`.
     [[nodiscard]] device_demand with_shares(device_demand claims, const std::string& text,
                                             share_demand shares) {
         const auto [at, is_new] = with_shares_.try_emplace({claims, text}, device_demand{});
@@ -73,7 +77,9 @@ public:
         }
         return at->second;
     }
-    /// The same for the devices of a node.
+    /// Returns the number of a node's devices with shared GPUs added. `text` must be equal only for
+    /// shared GPUs that are equal for all demands. shares_of() returns the GPUs of the first node
+    /// with this number, so ids can be those of another node.
     [[nodiscard]] device_stock with_shares(device_stock devices, const std::string& text,
                                            share_stock shares) {
         const auto [at, is_new] = stocks_with_shares_.try_emplace({devices, text}, device_stock{});
@@ -85,13 +91,15 @@ public:
         }
         return at->second;
     }
-    /// The shared GPUs of a node, and what a pod demands of them. O(1).
+    /// Returns the shared GPUs of a node, or the demand for shared GPUs of a pod. Precondition: the
+    /// number is not `none`. O(1).
     [[nodiscard]] const share_stock& shares_of(device_stock of) const { return on(of).shares; }
     [[nodiscard]] const share_demand& shares_of(device_demand of) const {
         return record(of).shares;
     }
-    /// Returns the number of a node's devices. `kind` is equal for nodes whose devices are equal
-    /// for all demands, whatever is in use; `view()` gives the devices.
+    /// Returns the number of a node's devices. `kind` must be equal only for nodes of which the
+    /// devices, and their use by pods without demands, are equal for all demands. `view()` returns
+    /// the devices; it is called for the first node of a kind.
     template<class View>
     [[nodiscard]] device_stock stock(const std::string& kind, const View& view) {
         const auto [at, is_new] = stocks_by_kind_.try_emplace(kind, device_stock{});
@@ -102,7 +110,8 @@ public:
         return at->second;
     }
 
-    /// See device_rule. An answer that is not known takes O(log most) allocations.
+    /// See device_rule. An answer that is not cached takes O(log most) allocations, each of up to
+    /// `max_steps` steps for claims and for shares.
     [[nodiscard]] std::int64_t room(device_stock has, std::span<const device_demand> held,
                                     device_demand more, std::int64_t most) const {
         if (has == device_stock::none || more == device_demand::none)
@@ -110,7 +119,7 @@ public:
         answer& known = answers_[{has, {held.begin(), held.end()}, more}];
         if (most <= known.fitting)
             return most;
-        // The number of pods is doubled until they do not fit, then the interval is halved.
+        // Doubles the number of pods until they do not fit, then bisects.
         while (known.fitting < most && known.too_many - known.fitting > 1) {
             const std::int64_t next =
                 known.too_many == unknown
@@ -121,7 +130,7 @@ public:
         return std::min(known.fitting, most);
     }
 
-    /// The number of answers that it keeps.
+    /// Number of cached answers.
     [[nodiscard]] std::size_t size() const noexcept { return answers_.size(); }
 
 private:
@@ -219,7 +228,7 @@ private:
     std::map<std::string, device_stock> stocks_by_kind_;
     std::map<std::pair<device_demand, std::string>, device_demand> with_shares_;
     std::map<std::pair<device_stock, std::string>, device_stock> stocks_with_shares_;
-    /// What is known, by what a node has, what is held there, and what is asked beside it.
+    /// By the devices of a node, the demands held there, and the demand to add.
     mutable std::map<std::tuple<device_stock, std::vector<device_demand>, device_demand>, answer>
         answers_;
 };

@@ -19,7 +19,7 @@ inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
-/// Splits at each separator; an empty text is one empty part. O(text).
+/// Returns the parts between separators; an empty text is one empty part. O(text).
 [[nodiscard]] inline std::vector<std::string_view> split_text(std::string_view text,
                                                               char separator) {
     std::vector<std::string_view> parts;
@@ -40,7 +40,7 @@ namespace detail {
     return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-/// Returns the parts between commas without blanks around them; empty parts are left out.
+/// Returns the parts between commas, without surrounding blanks and without empty parts. O(text).
 [[nodiscard]] inline std::vector<std::string> listed_words(std::string_view text) {
     std::vector<std::string> words;
     for (const std::string_view part : split_text(text, ','))
@@ -49,8 +49,8 @@ namespace detail {
     return words;
 }
 
-/// Returns the decimal integer if the whole text is one within the bounds. A leading `+` is no part
-/// of a number.
+/// Returns the integer if the whole text is a decimal integer from `least` to `most`, else nullopt.
+/// A leading `+` is not accepted.
 [[nodiscard]] inline std::optional<std::int64_t>
 whole_number(std::string_view text, std::int64_t least, std::int64_t most) noexcept {
     std::int64_t number = 0;
@@ -61,7 +61,7 @@ whole_number(std::string_view text, std::int64_t least, std::int64_t most) noexc
     return number;
 }
 
-/// Returns the truth that Go's strconv.ParseBool reads.
+/// Returns the value that Go's strconv.ParseBool parses; nullopt if it would fail.
 [[nodiscard]] inline std::optional<bool> go_boolean(std::string_view text) noexcept {
     for (const std::string_view word : {"1", "t", "T", "TRUE", "true", "True"})
         if (text == word)
@@ -74,10 +74,11 @@ whole_number(std::string_view text, std::int64_t least, std::int64_t most) noexc
 
 } // namespace detail
 
-/// An annotation or a label of a node or a pod: its text, and where findings about it go.
+/// The text of an annotation or a label of a node or a pod, with the place for findings about it.
 class metadata_text {
 public:
-    /// `kind` and `key` must outlive the annotation: literals.
+    /// All arguments must outlive this object. `kind`: the word for the object in messages. `home`:
+    /// `annotations` or `labels`.
     metadata_text(const object_metadata& of, std::string_view kind, std::string_view key,
                   diagnostics& out, std::string_view home = "annotations")
         : of_(&of),
@@ -93,7 +94,7 @@ public:
         return text_ ? std::string_view(*text_) : std::string_view{};
     }
 
-    /// Warns at the annotation's place; the message names the object.
+    /// Reports a warning at the place of the text. The message names the object and the key.
     void warning(const std::string& message) const {
         report(*out_, severity::warning, of_->where, {"metadata", home_, key_}, text_of(message));
     }

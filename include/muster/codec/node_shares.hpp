@@ -14,11 +14,11 @@ namespace muster {
 inline namespace v0_1 {
 namespace codec {
 
-/// The shared devices of a node, by one system.
+/// The devices of a node that one system shares.
 struct node_shares {
     std::string node;
     std::vector<shared_device> devices;
-    /// Why no device of the node may be given to a pod; empty = they may.
+    /// Why no device of the node can be given to a pod; empty = they can.
     std::string blocked;
 
     /// Returns the device, or nullptr. O(devices).

@@ -48,8 +48,8 @@ struct held_device_share {
 
 /// What a pod demands of shared GPUs.
 struct share_demand {
-    /// What the pod requests on a node of the system. On a node without a system, or with one that
-    /// is not here, it requests no shares.
+    /// What the pod requests on nodes of each system. On a node of another system, or of none, it
+    /// requests no shares.
     std::map<share_system, std::vector<share_request>> asks;
     /// The only system whose nodes can take the pod; absent = any node.
     std::optional<share_system> only;
@@ -59,14 +59,14 @@ struct share_demand {
     [[nodiscard]] bool empty() const noexcept { return asks.empty() && held.empty() && !only; }
 };
 
-/// The shared GPUs of a node, without what pods with demands hold.
+/// The shared GPUs of a node. `used` leaves out what pods with demands hold.
 struct share_stock {
     /// Absent = the node has none.
     std::optional<share_system> system;
     std::vector<shared_device> devices;
 };
 
-/// Returns the requests of one pod of these on the node, with the pod's number.
+/// Returns the requests of a pod on the node, numbered `pod`. O(requests).
 [[nodiscard]] inline std::vector<share_request>
 requests_on(const share_stock& on, const share_demand& of, std::size_t pod) {
     std::vector<share_request> made;
@@ -79,7 +79,7 @@ requests_on(const share_stock& on, const share_demand& of, std::size_t pod) {
     return made;
 }
 
-/// Returns the devices with what the pods hold of them added. O(devices + held).
+/// Returns the devices, with what the pods hold of them added to their use. O(devices + held).
 [[nodiscard]] inline std::vector<shared_device>
 with_held(const share_stock& on, std::span<const share_demand* const> pods) {
     std::vector<shared_device> devices = on.devices;
@@ -97,8 +97,9 @@ with_held(const share_stock& on, std::span<const share_demand* const> pods) {
     return devices;
 }
 
-/// Allocates the shares of all these pods on one node, beside what they hold. The requests are
-/// those of the pods, one after the other. O(requests) and an allocation.
+/// Allocates the shares of all these pods on one node, in addition to what they hold. The requests
+/// of the answer are those of the pods, in their order. O(devices + requests) and one
+/// allocate_shares(). Precondition: each pod suits the node (see suits()).
 [[nodiscard]] inline share_allocation allocate_on(const share_stock& on,
                                                   std::span<const share_demand* const> pods,
                                                   std::int64_t max_steps) {
@@ -111,7 +112,7 @@ with_held(const share_stock& on, std::span<const share_demand* const> pods) {
     return allocate_shares(with_held(on, pods), requests, rules_of(*on.system), max_steps);
 }
 
-/// True if a pod with this demand can be on a node of this kind at all.
+/// True if the pod accepts the node's system. Free devices are not checked. O(1).
 [[nodiscard]] inline bool suits(const share_stock& on, const share_demand& of) noexcept {
     return !of.only || of.only == on.system;
 }

@@ -17,9 +17,10 @@ inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
-/// Reads the form in which HAMi and Volcano list the devices of a pod: `;` between containers, `:`
-/// after each device, and `id,type,memory,cores` of a device. Shares of a partition count for the
-/// device: `id[group,position]`. Returns what is wrong; empty = nothing. Ids may have no commas.
+/// Reads the list of a pod's devices of HAMi and Volcano: `;` between containers, `:` after each
+/// device, and `id,type,memory,cores` for each device, with memory in MiB and cores in percent. A
+/// partition, `id[group,position]`, counts as a share of its device. Ids must not have other
+/// commas. Appends the shares to `to`. Returns an error message; empty if there is none. O(text).
 [[nodiscard]] inline std::string read_share_list(std::string_view text,
                                                  std::vector<held_share>& to) {
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
@@ -47,7 +48,7 @@ namespace detail {
             const auto cores = whole_number(parts[3], 0, most);
             if (!memory || !cores)
                 return in_quotes(entry) +
-                       " has a memory or cores that are no whole numbers from 0 to 2147483647";
+                       " has memory or cores that are not whole numbers from 0 to 2147483647";
             if (id.empty())
                 id = parts[0];
             if (id.empty())
@@ -57,7 +58,7 @@ namespace detail {
     return {};
 }
 
-/// Writes the devices of one container: `id,type,memory,cores:` each.
+/// Returns the list of one container: `id,type,memory,cores:` for each device. O(shares).
 [[nodiscard]] inline std::string share_list_text(const std::vector<chosen_share>& shares,
                                                  std::size_t container, std::string_view type) {
     std::string text;

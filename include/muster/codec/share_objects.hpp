@@ -22,8 +22,8 @@ namespace muster {
 inline namespace v0_1 {
 namespace codec {
 
-/// Adds a device that a register lists. If its id was listed before, it is not known which entry is
-/// right, so the device gets no shares.
+/// Adds a device that a register lists. If the id is already listed, the device becomes unhealthy,
+/// with a warning: it is unknown which entry is right. O(devices).
 inline void add_registered(node_shares& to, shared_device device, const metadata_text& at) {
     if (shared_device* const listed = to.find(device.id)) {
         at.warning("device " + in_quotes(device.id) +
@@ -40,7 +40,7 @@ struct held_share {
     /// An amount, or a part of the device's memory.
     share_memory memory = memory_amount{0};
     std::int64_t cores = 0;
-    /// The container; init containers come first.
+    /// Position of the container; init containers come first.
     std::size_t container = 0;
 };
 
@@ -52,7 +52,7 @@ struct pod_shares {
     std::string node;
     std::string group;
     std::vector<held_share> shares;
-    /// Why it is not known which devices the pod holds; empty = it is known.
+    /// Why the devices of the pod are unknown; empty = they are known.
     std::string unread;
 };
 
@@ -65,17 +65,17 @@ struct container_share {
 /// What a pod requests of shared devices.
 struct pod_share_requests {
     std::vector<container_share> requests;
-    /// How many containers the pod has, with its init containers.
+    /// Number of containers of the pod, including init containers.
     std::size_t containers = 0;
-    /// What is requested and not modelled, or malformed: the pod waits.
+    /// Requests that are not modelled or malformed. If there are any, the pod waits.
     std::vector<std::string> unsupported;
 
     [[nodiscard]] bool empty() const noexcept { return requests.empty() && unsupported.empty(); }
 };
 
-/// What is to be written into a pod to hand devices over.
+/// What is written into a pod to hand its devices over to the node's agent.
 struct share_marks {
-    /// By key, in the order of the keys.
+    /// By key.
     std::map<std::string, std::string> annotations;
     std::map<std::string, std::string> labels;
 };
@@ -89,8 +89,8 @@ struct chosen_share {
     std::int64_t cores = 0;
 };
 
-/// Reads the containers of a pod's `spec`, init containers first. Reports nothing: what is wrong
-/// with a container is for the reader of pods to say.
+/// Reads the containers of a pod's `spec`, init containers first. Reports no findings, as the
+/// reader of pods reports them. O(spec).
 [[nodiscard]] inline std::vector<container_resources> read_container_resources(const document& of) {
     std::vector<container_resources> read;
     diagnostics aside(0);
@@ -117,7 +117,7 @@ struct chosen_share {
 
 namespace detail {
 
-/// Returns the limit, or else the request, of a resource; nullopt if the container names neither.
+/// Returns the limit of a resource, or its request if it has no limit; nullopt if it has neither.
 [[nodiscard]] inline std::optional<named_amount> find_amount(const container_resources& of,
                                                              std::string_view resource) {
     const std::string name(resource);
@@ -135,8 +135,8 @@ namespace detail {
     return static_cast<std::int64_t>(amount.milli / 1000);
 }
 
-/// Reads a resource of a container. Returns `absent` if the container does not name it. An amount
-/// that is no whole number up to `most` is added to `unsupported`, and counts as absent.
+/// Reads a resource of a container. Returns nullopt if the container does not name it. An amount
+/// that is no whole number from 0 to `most` is added to `unsupported`, and nullopt is returned.
 [[nodiscard]] inline std::optional<std::int64_t>
 read_share_amount(const container_resources& of, std::string_view resource, std::int64_t most,
                   std::vector<std::string>& unsupported) {
@@ -153,8 +153,9 @@ read_share_amount(const container_resources& of, std::string_view resource, std:
 } // namespace detail
 
 /// Adds what a pod holds to the devices of its node. Returns the ids that are not devices of the
-/// node. What the init containers hold, one after the other, counts only where it is more than
-/// what the containers hold together. `init_containers`: how many of the pod's containers are.
+/// node. Init containers run one after the other, so each amount counts as the maximum of each init
+/// container's amount and the sum of the containers' amounts. `init_containers`: number of the
+/// pod's init containers. O(shares × devices).
 inline std::vector<std::string> add_pod_shares(node_shares& to, const pod_shares& pod,
                                                std::size_t init_containers = 0) {
     std::vector<std::string> unknown;
@@ -194,8 +195,9 @@ inline std::vector<std::string> add_pod_shares(node_shares& to, const pod_shares
     return unknown;
 }
 
-/// Returns the devices of one pod's requests, for the writers of its marks. `devices` and `chosen`
-/// are those of allocate_shares(); `first` is the position of the pod's first request there.
+/// Returns the devices of one pod's requests, for the functions that write its marks. `devices` and
+/// `chosen`: see allocate_shares(). `first`: position of the pod's first request in `chosen`.
+/// O(shares).
 [[nodiscard]] inline std::vector<chosen_share>
 chosen_shares(const pod_share_requests& of, const std::vector<shared_device>& devices,
               const std::vector<std::vector<std::size_t>>& chosen, std::size_t first) {

@@ -31,13 +31,13 @@ namespace muster {
 inline namespace v0_1 {
 namespace codec {
 
-/// Adds to a volume_plan what pods demand of shared GPUs, and what nodes have of them, in the
-/// notations of HAMi, Volcano, Koordinator and KAI. A pod whose requests are all served by a system
-/// of the cluster no longer waits for them (`volume_effects::has_shares`). Warns of registers and
-/// annotations that cannot be read.
+/// Adds to a volume_plan the pods' demands for shared GPUs and the shared GPUs of the nodes, in the
+/// notations of HAMi, Volcano, Koordinator and KAI. A pod of which all requests can be served by a
+/// system of the cluster no longer waits for them (`volume_effects::has_shares`). Warns of
+/// registers and annotations that cannot be read.
 ///
-/// KAI shares plain GPUs, so nodes have its devices only if some pod asks for a fraction or holds
-/// one.
+/// KAI shares plain GPUs, so nodes have devices of KAI only if some pod requests or holds a
+/// fraction.
 class share_planner {
 public:
     /// The arguments must outlive the planner. Only systems that are `served` are planned.
@@ -73,7 +73,7 @@ public:
         for (const pod_object* const pod : pods_)
             if (pod->node.empty() && is_there(*pod))
                 plan_waiting(*pod, into);
-        // What pods hold counts first, so that nodes are numbered with it taken out.
+        // Standing pods come first, as one with unknown devices closes the devices of its node.
         for (auto& [name, of] : known_)
             for (const pod_object* const pod : on_node_[name])
                 plan_standing(*pod, of, into);
@@ -91,7 +91,7 @@ public:
 private:
     struct node_devices {
         share_stock stock;
-        /// Of KAI's nodes, what each standing pod holds, by position.
+        /// For nodes of KAI: what each standing pod holds.
         std::map<const pod_object*, std::vector<held_device_share>> held;
     };
 
@@ -126,7 +126,8 @@ private:
         return std::nullopt;
     }
 
-    /// Which devices KAI's nodes have depends on the pods there: a group of sharers is a device.
+    /// Reads a node of KAI. Its devices depend on the pods there: each group of sharers is a
+    /// device.
     [[nodiscard]] node_devices kai_node(const node_object& node, std::int64_t gpus) {
         std::vector<kai_pod> standing;
         const auto& pods = on_node_[node.metadata.key.name];
@@ -148,8 +149,8 @@ private:
                     held.push_back({device, {1, made.devices[device].memory, 0}, {}});
             }
         }
-        // What pods hold is theirs, and comes back when they go. A GPU that is kept for sharers
-        // who have left stays closed.
+        // What a pod holds counts as its demand, and is free again without the pod. A GPU of a
+        // group without sharers stays closed.
         for (shared_device& each : made.devices) {
             each.healthy = made.blocked.empty() && (each.healthy || each.id.starts_with(whole_id));
             each.used = {};
@@ -176,7 +177,7 @@ private:
                 close(of.stock);
             demand.held = held_of(of.stock, *shares);
         } else if (!read_share_requests(system, pod, *out_).empty()) {
-            // It runs on devices that nobody wrote down.
+            // The pod runs on devices that no annotation names.
             close(of.stock);
         }
         if (!demand.held.empty())
@@ -203,8 +204,8 @@ private:
         return held;
     }
 
-    /// Returns the system whose notation the pod uses, beside plain GPUs; nullopt if it uses none,
-    /// or several.
+    /// Returns the system of the notation that the pod uses, apart from plain GPUs; nullopt if it
+    /// uses none or several.
     [[nodiscard]] static std::optional<share_system> notation_of(const pod_object& pod) {
         std::set<share_system> used;
         for (const container_resources& container : pod.share_containers)
@@ -230,7 +231,7 @@ private:
             return;
         share_demand demand;
         demand.only = notation_of(pod);
-        // A notation that no node serves, or one that is not modelled: the pod waits for it.
+        // No node serves the notation, or it is not modelled: the pod waits.
         if (!pod.share_marks.empty() && (!demand.only || !systems_.contains(*demand.only)))
             return;
         for (const share_system system : systems_) {
@@ -240,9 +241,7 @@ private:
             if (!asked.unsupported.empty()) {
                 volume_effects& to = into.pods[pod.metadata.key];
                 for (const std::string& each : asked.unsupported)
-                    to.waits.push_back("a share of a GPU is requested in a way that is not "
-                                       "modelled: " +
-                                       each);
+                    to.waits.push_back("a request for a share of a GPU is not modelled: " + each);
                 to.has_shares = true;
                 return;
             }
@@ -263,7 +262,7 @@ private:
         add_demand(pod, std::move(demand), into);
     }
 
-    /// Counts a resource that no node lists: what the devices of each node have of it together.
+    /// Adds a resource that no node lists, with the sum over the devices of each node.
     void supply(const std::string& resource, volume_plan& into) const {
         const auto lists = [&](const node_object* each) {
             return each->allocatable.contains(resource);
@@ -304,7 +303,7 @@ private:
     std::map<std::string, node_devices> known_;
     std::set<share_system> systems_;
     bool has_fractions_ = false;
-    /// Some pod asks for devices by id.
+    /// Some pod selects devices by id.
     bool names_ids_ = false;
 };
 

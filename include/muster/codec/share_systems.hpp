@@ -51,8 +51,9 @@ read_share_requests(share_system system, const pod_object& pod, diagnostics& out
     return read_kai_requests(pod.metadata, pod.share_containers, kai_order::pack, out);
 }
 
-/// Returns what the annotations of a pod on a node of the system say that it holds; nullopt if they
-/// say nothing. What pods hold of KAI's GPUs depends on all pods of the node: kai_devices().
+/// Returns what a pod on a node of the system holds, by its annotations; nullopt if they list no
+/// devices. Always nullopt for KAI, where it depends on all pods of the node: see kai_devices().
+/// O(annotations).
 [[nodiscard]] inline std::optional<pod_shares>
 read_held_shares(share_system system, const pod_object& pod, diagnostics& out) {
     switch (system) {
@@ -68,7 +69,7 @@ read_held_shares(share_system system, const pod_object& pod, diagnostics& out) {
     return std::nullopt;
 }
 
-/// True if both nodes, or both states of a node, register the same GPUs. O(annotations).
+/// True if both nodes, or both versions of a node, have the same registers of GPUs. O(annotations).
 [[nodiscard]] inline bool same_registers(const object_metadata& lhs, const object_metadata& rhs) {
     for (const std::string_view key :
          {hami::register_key, hami::cordon_key, volcano_vgpu::register_key}) {
@@ -80,8 +81,8 @@ read_held_shares(share_system system, const pod_object& pod, diagnostics& out) {
     return true;
 }
 
-/// Returns the annotations on a Binding that hand GPUs over to the agent of a node. `chosen`: the
-/// indices of the devices for each request of the pod. `seconds`: Unix time. `gpus`: the node's
+/// Returns the annotations of a Binding that hand GPUs over to the agent of a node. `chosen`: for
+/// each request of the pod, the indices of its devices. `seconds`: Unix time. `gpus`: the node's
 /// Device, if the system is Koordinator. O(shares). Precondition: the system is not KAI.
 [[nodiscard]] inline share_marks
 handover_marks(share_system system, const pod_share_requests& asked, const std::string& node,

@@ -30,7 +30,8 @@ inline void append_words(const std::optional<std::vector<std::string>>& words, s
 
 } // namespace detail
 
-/// Returns a text that is equal for equal requests. O(text).
+/// Returns a text that is equal if and only if the requests are equal, apart from `pod` and
+/// `near_order`. O(text).
 [[nodiscard]] inline std::string share_text(const share_request& of) {
     std::string text = std::to_string(of.count) + " of ";
     if (const auto* const amount = std::get_if<memory_amount>(&of.memory))
@@ -51,7 +52,7 @@ inline void append_words(const std::optional<std::vector<std::string>>& words, s
     return text;
 }
 
-/// Returns a text that is equal for equal demands. O(text).
+/// Returns a text that is equal if and only if the demands are equal (see above). O(text).
 [[nodiscard]] inline std::string share_text(const share_demand& of) {
     std::string text = of.only ? "only " + std::to_string(static_cast<int>(*of.only)) : "";
     for (const auto& [system, requests] : of.asks) {
@@ -68,8 +69,8 @@ inline void append_words(const std::optional<std::vector<std::string>>& words, s
     return text;
 }
 
-/// Returns a text that is equal for nodes with equal devices; ids count only with `with_ids`.
-/// O(text).
+/// Returns a text that is equal if and only if the nodes have equal devices. Ids are compared only
+/// with `with_ids`; sharers are not compared. O(text).
 [[nodiscard]] inline std::string share_text(const share_stock& of, bool with_ids) {
     std::string text = of.system ? std::to_string(static_cast<int>(*of.system)) : "none";
     const auto append = [&](const std::optional<std::int64_t>& amount) {

@@ -22,7 +22,7 @@ enum class share_outcome : std::uint8_t {
     allocated,
     /// No choice of devices serves all requests.
     none,
-    /// The steps ended before an answer.
+    /// The steps ended before the answer was known, or the question is too large.
     undecided,
 };
 
@@ -32,17 +32,16 @@ struct share_allocation {
     /// For each request the indices of its devices, in the order in which they were chosen; empty
     /// unless `allocated`.
     std::vector<std::vector<std::size_t>> devices;
-    /// Unless `allocated`, the request for which the first choice for those before it leaves no
-    /// room, or at which the steps ended.
+    /// Unless `allocated`: the first request that finds no devices after the first choice for the
+    /// requests before it, or the request at which the steps ended.
     std::size_t failed_request = 0;
     std::int64_t steps = 0;
 };
 
 namespace detail {
 
-/// Returns true only if the requests fit in one order if and only if they fit in any other. The
-/// rules about cores tell requests with cores from those without, and depend on the order only if
-/// there are both.
+/// Returns true only if the order of the requests cannot change whether they fit. The rules about
+/// cores depend on the order only if some requests have cores and others have none. O(requests).
 [[nodiscard]] inline bool is_free_of_order(std::span<const share_request> requests,
                                            const share_rules& rules) noexcept {
     bool with_cores = false;
@@ -57,8 +56,8 @@ namespace detail {
     return !has_rule || !with_cores || !without_cores;
 }
 
-/// Returns the positions of the requests, those that need most memory and cores of all their
-/// devices first; equal ones in their order.
+/// Returns the positions of the requests, sorted by the memory and cores that each needs of all its
+/// devices together, largest first. Ties keep their order. O(devices + n log n) for n requests.
 [[nodiscard]] inline std::vector<std::size_t>
 largest_first(std::span<const share_request> requests, std::span<const shared_device> devices) {
     std::int64_t most_memory = 1;
@@ -81,22 +80,22 @@ largest_first(std::span<const share_request> requests, std::span<const shared_de
 
 } // namespace detail
 
-/// How many requests, and how many shares of devices together, one question can have at most: it
-/// bounds the depth of the search.
+/// Maximum number of requests of one question, and of the shares of all its requests together.
+/// These limits bound the depth of the search.
 inline constexpr std::size_t most_share_requests = 1024;
 inline constexpr std::int64_t most_shares = 2048;
 
-/// Chooses devices of one node for all requests, or for none. The requests can be of several pods:
-/// the answer is whether they fit together, if they come one after the other in this order.
+/// Chooses devices of one node for all requests, or for none. The requests can belong to several
+/// pods. They are served in this order, as if the pods came one after the other.
 ///
-/// The first choice that is tried gives each request the first devices of its order, as the
-/// requests' system does. Only if a request finds no devices then, other choices are tried, for
-/// large requests first if their order does not matter to the answer. `none` is exact. Devices that
-/// no request can tell apart are tried once, and so is each state of the devices. A step is the
-/// choice of one device or one look at all devices for a request. Devices get no more than they
-/// have; those that have too many shares already get none. A question with more than
-/// `most_share_requests` or `most_shares` is undecided. Preconditions: no amount of a device is
-/// negative.
+/// The first attempt gives each request the first devices of its order, as the system of the
+/// requests does. If a request then finds no devices, other choices are tried; large requests are
+/// served first if the order of the requests cannot change the answer. `none` is exact. Of devices
+/// that are equal for all requests, one is tried; states of the devices that failed are remembered.
+/// One step is the choice of one device, or one scan of all devices for a request. A device never
+/// gets more than it has; a device that is used beyond its capacity gets no shares. The answer is
+/// `undecided` if the steps end, or if there are more than `most_share_requests` requests or more
+/// than `most_shares` shares. Precondition: no amount of a device is negative.
 [[nodiscard]] inline share_allocation allocate_shares(std::span<const shared_device> devices,
                                                       std::span<const share_request> requests,
                                                       const share_rules& rules,
@@ -105,7 +104,7 @@ inline constexpr std::int64_t most_shares = 2048;
     std::int64_t shares = 0;
     for (const share_request& request : requests)
         shares = saturating_add(shares, std::max<std::int64_t>(request.count, 0));
-    // A request for more devices than there are fails at its turn, without depth.
+    // A request for more devices than the node has fails without recursion.
     const auto most_useful = saturating_multiply(static_cast<std::int64_t>(devices.size()),
                                                  static_cast<std::int64_t>(requests.size()));
     if (requests.size() > most_share_requests || std::min(shares, most_useful) > most_shares) {
@@ -145,8 +144,8 @@ inline constexpr std::int64_t most_shares = 2048;
     return answer;
 }
 
-/// Returns the devices with the shares of an allocation added to what is used. Precondition: the
-/// allocation is of these devices and requests. O(shares).
+/// Returns the devices with the shares of an allocation added to their use and their sharers.
+/// Precondition: the allocation is of these devices and requests. O(shares).
 [[nodiscard]] inline std::vector<shared_device> with_shares(std::vector<shared_device> devices,
                                                             std::span<const share_request> requests,
                                                             const share_allocation& allocation) {

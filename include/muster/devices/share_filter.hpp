@@ -17,7 +17,8 @@ namespace detail {
     return byte >= 'a' && byte <= 'z' ? static_cast<char>(byte - 'a' + 'A') : byte;
 }
 
-/// Returns whether `part` occurs in the text; ASCII letters match in either case. O(text × part).
+/// Returns whether `part` is a substring of the text, ignoring the case of ASCII letters. O(text ×
+/// part).
 [[nodiscard]] inline bool contains_ignoring_case(std::string_view text,
                                                  std::string_view part) noexcept {
     return std::search(text.begin(), text.end(), part.begin(), part.end(),
@@ -30,16 +31,17 @@ namespace detail {
 
 /// Which devices a request can use. A default filter accepts all.
 struct share_filter {
-    /// Part of the model, in the same case.
+    /// Substring of the model; case matters.
     std::string kind = {};
-    /// At least one is part of the model, in any case; absent = any model, empty = no model.
+    /// At least one is a substring of the model, ignoring case; absent = any model, empty = no
+    /// model.
     std::optional<std::vector<std::string>> models = {};
-    /// None is part of the model, in any case.
+    /// None is a substring of the model, ignoring case.
     std::vector<std::string> models_not = {};
     /// Absent = any id, empty = no id.
     std::optional<std::vector<std::string>> ids = {};
     std::vector<std::string> ids_not = {};
-    /// Modes that suit; absent = any.
+    /// Accepted modes; absent = any. A device without a mode is always accepted.
     std::optional<std::vector<std::string>> modes = {};
 
     /// O(texts of the filter).

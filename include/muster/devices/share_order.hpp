@@ -38,8 +38,8 @@ struct share_use {
            used_part(used.memory, device.memory);
 }
 
-/// Returns the value of a key, of which the least comes first. Precondition: the request is well
-/// formed. O(1).
+/// Returns the value by which a key sorts the device; smaller values come first. Precondition: the
+/// request is well formed. O(1).
 [[nodiscard]] inline int128 value_of(device_key key, const shared_device& device,
                                      const share_amounts& used, const share_request& request,
                                      std::size_t index) noexcept {
@@ -81,7 +81,7 @@ struct share_use {
     return 0;
 }
 
-/// Sorts indices of devices. O(n log n) for n indices.
+/// Sorts indices of devices by the keys of `order`, for a request. O(n log n) for n indices.
 inline void sort_devices(std::vector<std::size_t>& indices, std::span<const shared_device> devices,
                          const std::vector<share_use>& uses, const share_request& request,
                          const device_order& order) {

@@ -34,7 +34,8 @@ using share_place = std::vector<std::size_t>;
     return true;
 }
 
-/// Groups candidates by their place, by the first candidate of each place. O(n × places).
+/// Groups candidates by place. The places are in the order of their first candidates. O(n ×
+/// places).
 [[nodiscard]] inline std::vector<share_place> places_of(const std::vector<std::size_t>& candidates,
                                                         std::span<const shared_device> devices,
                                                         share_nearness level) {
@@ -52,8 +53,8 @@ using share_place = std::vector<std::size_t>;
     return places;
 }
 
-/// Returns in how many of its places (node, NUMA node, PCIe root) a device has company that is in
-/// use, counting itself.
+/// Returns how many of a device's places (node, NUMA node, PCIe root), up to `level`, have a device
+/// in use, which may be the device itself. O(devices).
 [[nodiscard]] inline int places_in_use(std::size_t index, std::span<const shared_device> devices,
                                        const std::vector<share_use>& uses, share_nearness level) {
     int count = 0;
@@ -71,8 +72,8 @@ using share_place = std::vector<std::size_t>;
     return count;
 }
 
-/// Adds the places of one level, those with more company in use first; of these, those whose first
-/// device the order prefers, then by NUMA node and PCIe root.
+/// Adds the places of one level, sorted by places_in_use() of their first device, largest first;
+/// then by the first key of `near_order`; then by NUMA node and PCIe root. O(n²) for n devices.
 inline void add_near_places(const std::vector<std::size_t>& candidates,
                             std::span<const shared_device> devices,
                             const std::vector<share_use>& uses, const share_request& request,
@@ -104,15 +105,15 @@ inline void add_near_places(const std::vector<std::size_t>& candidates,
         to.push_back(std::move(each.place));
 }
 
-/// Returns the places that the devices of a request can come from, best first. Each choice of
-/// devices that the request allows is in at least one place. O(n²) for n devices.
+/// Returns the places from which the devices of a request can be chosen, best first. Each choice of
+/// devices that the request allows lies in at least one place. O(n²) for n devices.
 [[nodiscard]] inline std::vector<share_place> share_places(std::vector<std::size_t> candidates,
                                                            std::span<const shared_device> devices,
                                                            const std::vector<share_use>& uses,
                                                            const share_request& request) {
     if (candidates.empty())
         return {};
-    // Without the place of each device, there is no order of places.
+    // Places are sorted only if the place of every device is known.
     const bool is_known =
         std::all_of(devices.begin(), devices.end(),
                     [](const shared_device& each) { return each.numa && !each.pcie.empty(); });
@@ -126,7 +127,7 @@ inline void add_near_places(const std::vector<std::size_t>& candidates,
         if (level < request.within)
             break;
         add_near_places(candidates, devices, uses, request, level, places);
-        // One device is in a place of the first level already.
+        // A single device already lies in a place of the first level.
         if (request.count <= 1)
             break;
     }

@@ -14,7 +14,7 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// All memory of a device. A request that names no memory needs this, not 0.
+/// All memory of a device. A request that names no memory means this, not 0.
 struct whole_memory {
     friend bool operator==(const whole_memory&, const whole_memory&) = default;
 };
@@ -34,7 +34,8 @@ struct memory_part {
 
 using share_memory = std::variant<whole_memory, memory_amount, memory_part>;
 
-/// Returns what the memory of a share is on a device with this memory, held at int64. O(1).
+/// Returns the memory of a share on a device with this memory, in the device's unit, saturated to
+/// int64. O(1).
 [[nodiscard]] inline std::int64_t units_of(const share_memory& share,
                                            std::int64_t device_memory) noexcept {
     if (const auto* amount = std::get_if<memory_amount>(&share))
@@ -44,34 +45,35 @@ using share_memory = std::variant<whole_memory, memory_amount, memory_part>;
     return device_memory;
 }
 
-/// Which devices of a request must be at one place. All but `anywhere` exclude devices whose place
-/// is unknown.
+/// The place that all devices of a request must have in common. All values but `anywhere` exclude
+/// devices whose NUMA node is unknown; `same_pcie` also excludes those whose PCIe root is unknown.
 enum class share_nearness : std::uint8_t { anywhere, same_node, same_numa, same_pcie };
 
-/// What devices are sorted by, before a request tries them. `_up`: least first.
+/// Key by which devices are sorted before they are tried for a request. `_up`: smallest first;
+/// `_down`: largest first.
 enum class device_key : std::uint8_t {
     index_up,
     index_down,
     numa_up,
     numa_down,
-    /// Whether the device has shares: first those without, or first those with.
+    /// Whether the device is in use: `_up` puts unused devices first, `_down` devices in use.
     in_use_up,
     in_use_down,
-    /// Memory that is used.
+    /// Used memory.
     memory_up,
     memory_down,
-    /// The same as percent of the device's memory, rounded down with what is requested.
+    /// Used memory plus the memory of the request, in percent of the device's memory, rounded down.
     percent_up,
     percent_down,
-    /// Shares that are used.
+    /// Number of shares.
     slots_up,
     slots_down,
-    /// Sum of the used parts of slots, cores and memory.
+    /// Sum of the used fractions of slots, cores and memory; 0 unless the device has all three.
     load_up,
     load_down,
 };
 
-/// The first key that tells two devices apart decides, then the index, least first.
+/// Sort keys, the most significant first. Ties are sorted by index, smallest first.
 using device_order = std::array<device_key, 3>;
 
 inline constexpr device_order as_listed{device_key::index_up, device_key::index_up,
@@ -82,17 +84,16 @@ inline constexpr device_order as_listed{device_key::index_up, device_key::index_
 struct share_request {
     std::int64_t count = 1;
     share_memory memory = whole_memory{};
-    /// Percent of each device. 0 = the share has no cores of its own, and uses those of others.
+    /// Percent of the compute of each device. 0 = no cores are reserved for the share.
     std::int64_t cores = 0;
     share_filter filter = {};
     share_nearness within = share_nearness::anywhere;
-    /// Devices of one PCIe root come first, then those of one NUMA node; among these, places that
-    /// are in use come first. Only a preference, and only if the place of every device is known:
-    /// else `order` applies.
+    /// Prefers devices of one PCIe root, then of one NUMA node; among these places, those in use
+    /// come first. If the place of some device is unknown, `order` applies instead.
     bool prefers_near = false;
-    /// The order of the devices of one place, with `prefers_near`.
+    /// The order of the devices within a place if `prefers_near` applies.
     device_order near_order = {device_key::in_use_up, device_key::index_up, device_key::index_up};
-    /// The device must be without shares. It can get more shares later.
+    /// The device must have no shares when it is chosen. Later requests can share it.
     bool needs_idle = false;
     device_order order = as_listed;
     /// The pod of the request. Requests of one pod have the same number.

@@ -13,11 +13,12 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Rules of a system that are no capacities. Everything else is one: slots, memory, cores.
+/// Rules of a system that are not capacities. The capacities (slots, memory, cores) always apply.
 struct share_rules {
-    /// A request for 100 % of the cores of a device that has 100 % needs a device without shares.
+    /// A request for 100 % of the cores needs a device without shares, if the device has exactly
+    /// 100 %.
     bool full_cores_need_idle = false;
-    /// A device all of whose cores are used takes no requests for 0 cores.
+    /// A device of which all cores are used cannot serve requests for 0 cores.
     bool full_cores_refuse_zero = false;
 };
 
@@ -30,10 +31,10 @@ inline constexpr share_rules koordinator_rules{false, false};
 /// KAI 0.17, pkg/scheduler/api/node_info/gpu_sharing_node_info.go.
 inline constexpr share_rules kai_rules{false, false};
 
-/// Why a device takes no share of a request; the first that applies.
+/// Why a device cannot serve a share of a request; the first reason that applies.
 enum class share_refusal : std::uint8_t {
     none,
-    /// An amount of the request is negative, or its part of the memory is of nothing.
+    /// An amount of the request is negative, or `memory_part::of` is not positive.
     malformed,
     unhealthy,
     partitioned,
@@ -69,11 +70,11 @@ enum class share_refusal : std::uint8_t {
     case share_refusal::slots:
         return "the device has no free slot";
     case share_refusal::memory:
-        return "the device has not enough free memory";
+        return "the device does not have enough free memory";
     case share_refusal::cores:
-        return "the device has not enough free cores";
+        return "the device does not have enough free cores";
     case share_refusal::not_idle:
-        return "the device is in use, and the pod needs an idle one";
+        return "the device is in use (expected an idle device)";
     case share_refusal::cores_exhausted:
         return "all cores of the device are in use";
     case share_refusal::group:
@@ -84,7 +85,7 @@ enum class share_refusal : std::uint8_t {
 
 namespace detail {
 
-/// Returns whether `need` fits in what `used` leaves. Preconditions: nothing is negative.
+/// Returns whether `need` fits in `capacity` beside `used`. Precondition: no argument is negative.
 [[nodiscard]] constexpr bool fits_share(std::int64_t need, std::int64_t capacity,
                                         std::int64_t used) noexcept {
     return need <= capacity - used;
@@ -97,7 +98,7 @@ namespace detail {
            (!part || (part->parts >= 0 && part->of > 0));
 }
 
-/// The refusals that do not depend on what is used.
+/// Returns the first refusal that does not depend on the use of the device. O(filter).
 [[nodiscard]] inline share_refusal lasting_refusal(const shared_device& device,
                                                    const share_request& request) {
     if (!is_well_formed(request))
@@ -113,7 +114,8 @@ namespace detail {
     return is_lost ? share_refusal::unknown_place : share_refusal::none;
 }
 
-/// The refusals that depend on what is used.
+/// Returns the first refusal that depends on the use of the device. Precondition: the request is
+/// well formed. O(sharers).
 [[nodiscard]] inline share_refusal refusal_by_use(const shared_device& device,
                                                   const share_amounts& used,
                                                   const std::vector<device_sharer>& sharers,
@@ -146,7 +148,8 @@ namespace detail {
 
 } // namespace detail
 
-/// Returns why the device, as it is used now, takes no share of the request. O(filter, sharers).
+/// Returns why the device, with its present use, cannot serve a share of the request; `none` if it
+/// can. O(filter + sharers).
 [[nodiscard]] inline share_refusal
 refusal_of(const shared_device& device, const share_request& request, const share_rules& rules) {
     const share_refusal lasting = detail::lasting_refusal(device, request);

@@ -22,7 +22,7 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// Adds a share of the request to what is used of a device.
+/// Adds a share of the request to the use of a device.
 inline void add_share(const shared_device& device, share_amounts& used,
                       const share_request& request) noexcept {
     used.slots = saturating_add(used.slots, 1);
@@ -33,7 +33,7 @@ inline void add_share(const shared_device& device, share_amounts& used,
 /// Depth-first search for the devices of all requests, one request after the other.
 class share_search {
 public:
-    /// `first_only`: ends at the first dead end.
+    /// `first_only`: the search ends at the first request that finds no devices.
     share_search(std::span<const shared_device> devices, std::span<const share_request> requests,
                  const share_rules& rules, std::int64_t max_steps, bool first_only)
         : devices_(devices),
@@ -65,13 +65,14 @@ public:
     [[nodiscard]] std::vector<std::vector<std::size_t>> chosen() && { return std::move(chosen_); }
 
 private:
-    /// What requests from one on need at least, wherever they are.
+    /// Lower bounds on the amounts that the requests from a position on need.
     struct needs {
         int128 memory = 0;
         int128 cores = 0;
     };
 
-    /// Devices of one kind differ in nothing but their use, as far as these requests can tell.
+    /// Groups the devices by kind. For these requests, devices of one kind differ only in their
+    /// use. O(devices² × requests).
     void find_kinds() {
         bool by_place = false;
         for (const share_request& request : requests_)
@@ -97,7 +98,7 @@ private:
 
     void sum_needs() {
         needs_.resize(requests_.size() + 1);
-        // A request for more devices than there are fails anyway.
+        // A request for more devices than the node has fails anyway.
         const auto most = static_cast<std::int64_t>(devices_.size()) + 1;
         counts_cores_ =
             std::all_of(devices_.begin(), devices_.end(),
@@ -205,7 +206,8 @@ private:
                               rules_) == share_refusal::none;
     }
 
-    /// Returns whether a device like the one at position `next` was tried since position `from`.
+    /// Returns whether a device of the same kind and use as the one at position `next` was tried,
+    /// from position `from` on.
     [[nodiscard]] bool has_like(const share_place& place, std::size_t from,
                                 std::size_t next) const {
         for (std::size_t tried = from; tried < next; ++tried)
@@ -216,7 +218,8 @@ private:
         return false;
     }
 
-    /// Returns what the answer for the requests from `at` on depends on.
+    /// Returns a key of the state of the devices. With equal keys, the requests from `at` on have
+    /// the same answer.
     [[nodiscard]] std::vector<std::int64_t> state(std::size_t at) {
         std::vector<std::vector<std::int64_t>> parts;
         for (std::size_t index = 0; index < devices_.size(); ++index) {
@@ -245,7 +248,7 @@ private:
                                        : static_cast<std::int64_t>(found - sharers_.begin());
     }
 
-    /// How many states are remembered at most, which bounds the memory.
+    /// Maximum number of remembered states; bounds the memory.
     static constexpr std::size_t most_lost = 1U << 14U;
 
     std::span<const shared_device> devices_;
@@ -262,7 +265,7 @@ private:
     std::vector<std::size_t> kinds_;
     std::vector<needs> needs_;
     bool counts_cores_ = true;
-    /// Some request looks at the groups of sharers.
+    /// Some request depends on the groups of the sharers.
     bool keeps_apart_ = false;
     std::set<std::vector<std::int64_t>> lost_;
     std::vector<device_sharer> sharers_;

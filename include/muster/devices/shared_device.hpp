@@ -12,9 +12,9 @@ inline namespace v0_1 {
 
 /// Amounts of one device.
 struct share_amounts {
-    /// How many shares.
+    /// Number of shares.
     std::int64_t slots = 0;
-    /// In the unit in which the device's system counts: MiB, in Koordinator bytes.
+    /// In the unit of the device's system: bytes for Koordinator, MiB for the others.
     std::int64_t memory = 0;
     /// Percent of the device's compute.
     std::int64_t cores = 0;
@@ -24,7 +24,8 @@ struct share_amounts {
 
 /// A pod that holds a share of a device, as far as other pods need to know.
 struct device_sharer {
-    /// Pods of one question have the numbers of their requests, standing pods have none.
+    /// The pod's number in the requests of a question (`share_request::pod`); absent for a standing
+    /// pod.
     std::optional<std::size_t> pod = {};
     /// The group that the pod belongs to; empty = none.
     std::string group = {};
@@ -33,7 +34,7 @@ struct device_sharer {
 };
 
 /// A device that several pods can share: a GPU of HAMi, Volcano, Koordinator or KAI.
-/// Preconditions: no amount is negative. What is used can exceed what the device has.
+/// Precondition: no amount is negative. `used` can exceed what the device has.
 struct shared_device {
     /// Unique on the node.
     std::string id;
@@ -48,12 +49,12 @@ struct shared_device {
     std::optional<std::int64_t> numa = {};
     /// PCIe root within the NUMA node; empty = unknown.
     std::string pcie = {};
-    /// How the device is divided, such as `hami-core`, `mig` or `mps`; empty = any request's mode
-    /// suits.
+    /// How the device is divided, such as `hami-core`, `mig` or `mps`; empty = every request's
+    /// modes accept it.
     std::string mode = {};
     /// False for a device that gets no new shares.
     bool healthy = true;
-    /// The device is divided into partitions (MIG), which are not modelled: it gets no shares.
+    /// The device is divided into partitions (MIG), which are not modelled, so it gets no shares.
     bool is_partitioned = false;
     /// Standing pods with a share of the device that name a group.
     std::vector<device_sharer> sharers = {};

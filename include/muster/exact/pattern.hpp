@@ -30,8 +30,8 @@ public:
         steps_left_ = &steps_left;
     }
 
-    /// Returns false if not even `at_least` fits a node with so much free and with the devices of
-    /// `node`. If the steps ran out, the result must not be used.
+    /// Returns false if `at_least` does not fit a node with the free amounts `free` and the devices
+    /// of `node`. If the steps ran out, the result must not be used.
     [[nodiscard]] bool find(node_index node, const resources<Width>& free,
                             const std::int64_t* at_least, const std::int64_t* at_most,
                             const detail::sequence<std::int64_t>& weights) {

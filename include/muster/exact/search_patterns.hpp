@@ -20,9 +20,9 @@ namespace detail {
 /// to which no member can be added. Every count vector that the node can take is below one of them,
 /// so no others are needed for weights that are not negative.
 ///
-/// With demands of devices, patterns to which a member can be added may be among them.
+/// If classes demand devices, the list may also contain patterns to which a member can be added.
 ///
-/// Without, the last two classes are enumerated as a staircase: when the count of the one falls by
+/// Otherwise the last two classes are enumerated as a staircase: when the count of the one falls by
 /// one, what is left for the other grows by a fixed quotient and remainder per kind, so the loop
 /// needs no division.
 template<std::size_t Width>
@@ -61,7 +61,7 @@ public:
     }
 
 private:
-    /// The steps for one question to a device rule.
+    /// Steps that one call of the device rule costs.
     static constexpr std::int64_t steps_of_rule = 16;
 
     [[nodiscard]] const resources<Width>& request(std::size_t at) const noexcept {

@@ -22,23 +22,24 @@ namespace muster {
 inline namespace v0_1 {
 namespace kube {
 
-/// Chooses shares of GPUs for pods that are about to be bound: for all of them on a node together,
-/// beside what standing pods hold and what was chosen before and is not seen yet. A state machine
-/// without I/O. The choice is written by the Binding itself, so nothing is to be undone: a choice
-/// is forgotten if its pod is not started.
+/// Chooses shares of GPUs for pods that are about to be bound, on each node for all of them
+/// together. Shares that standing pods hold, and earlier choices that are not observed yet, count
+/// as used. A state machine without I/O. The Binding itself writes the choice, so nothing must be
+/// undone if a pod is not started: its choice is dropped.
 class share_binder {
 public:
     using object_key = codec::object_key;
 
-    /// The pod is to get its shares on the node. A no-op for a pod that requests none.
+    /// Adds a pod that needs a choice of its shares on the node. A no-op for a pod that requests
+    /// none. An earlier choice of the pod is dropped.
     void want(const object_key& pod, const std::string& uid, const std::string& node,
               const codec::volume_plan& plan) {
         if (const auto* const effects = plan.find(pod); effects && effects->has_shares)
             choices_.insert_or_assign(pod, choice{uid, node});
     }
 
-    /// Chooses for all wanted pods that have no choice. `pods`: the pods of the cluster by key.
-    /// O(pods of the plan), and an allocation for each node.
+    /// Chooses shares for all added pods that have neither a choice nor a failure. `pods`: the pods
+    /// of the cluster by key. O(pods of the plan × log pods), and an allocation for each node.
     template<class Pods>
     void choose(const codec::volume_plan& plan, const Pods& pods) {
         std::map<std::string, std::vector<choice*>> wanted;
@@ -62,12 +63,13 @@ public:
             choose_on(plan, node, held[node], some, pods);
     }
 
-    /// Returns why the pod does not get its shares; empty if it does, or if it requests none.
+    /// Returns why the pod does not get its shares; empty if it gets them, requests none, or is not
+    /// decided yet.
     [[nodiscard]] std::string lacking(const object_key& pod) const {
         const auto known = choices_.find(pod);
         return known == choices_.end() ? std::string() : known->second.lacks;
     }
-    /// Returns what the Binding of the pod is to say; nothing if the pod requests no shares.
+    /// Returns the annotations for the Binding of the pod; empty if there is no choice for it.
     /// `seconds`: Unix time. `gpus_of(node)` returns a `const codec::koordinator_device_object*`.
     template<class GpusOf>
     [[nodiscard]] codec::share_marks marks(const object_key& pod, std::int64_t seconds,
@@ -82,7 +84,8 @@ public:
                                      gpus_of(of.node));
     }
 
-    /// Forgets the choices of pods that have a node, are gone or are not being started.
+    /// Drops the choices of pods that have a node, are gone, have another uid, or are not being
+    /// started. O(choices × log pods).
     template<class Pods, class IsStarting>
     void review(const Pods& pods, const IsStarting& is_starting) {
         std::erase_if(choices_, [&](const auto& each) {
@@ -91,7 +94,7 @@ public:
                    !pod->second.object.node.empty() || !is_starting(each.first);
         });
     }
-    /// Call when leadership was lost or gained.
+    /// Drops all choices. Call when leadership was lost or gained.
     void clear() { choices_.clear(); }
 
 private:
@@ -102,9 +105,9 @@ private:
         std::optional<codec::share_system> system{};
         codec::pod_share_requests asked{};
         std::vector<shared_device> devices{};
-        /// For each request of the pod.
+        /// For each request of the pod, the indices of its devices.
         std::vector<std::vector<std::size_t>> chosen{};
-        /// What the pod holds from now on.
+        /// What the pod holds by the choice.
         codec::share_demand demand{};
         std::string lacks{};
         const object_key* pod = nullptr;
@@ -116,28 +119,28 @@ private:
                           const std::vector<choice*>& some, const Pods& pods) {
         const auto fail = [&](const char* why) {
             for (choice* const each : some)
-                each->lacks = "node " + node + " has no GPUs to share any more: " + why;
+                each->lacks = "node " + node + " can no longer serve the shares of GPUs: " + why;
         };
         const device_stock has = plan.stock_of(node);
         if (has == device_stock::none || !plan.judge)
-            return fail("its GPUs are not known");
+            return fail("its GPUs are unknown");
         const codec::share_stock& on = plan.judge->shares_of(has);
         const std::size_t first = demands.size();
         for (const choice* const each : some) {
             const auto* const effects = plan.find(*each->pod);
             if (!effects || effects->devices == device_demand::none)
-                return fail("what a pod requests of them changed");
+                return fail("the request of a pod changed");
             demands.push_back(&plan.judge->shares_of(effects->devices));
             if (!codec::suits(on, *demands.back()))
-                return fail("another system shares them");
+                return fail("another system shares its GPUs");
         }
-        // A node without shared GPUs serves pods that ask for plain ones.
+        // A node without shared GPUs serves pods that request plain GPUs.
         if (!on.system)
             return;
         const share_allocation made =
             codec::allocate_on(on, demands, codec::device_judge::max_steps);
         if (made.outcome != share_outcome::allocated)
-            return fail("those that are free do not serve all pods");
+            return fail("its free GPUs do not suffice for all pods");
         const std::vector<shared_device> devices = on.devices;
         std::size_t next = 0;
         for (std::size_t at = 0; at < some.size(); ++at) {

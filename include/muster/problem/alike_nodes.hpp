@@ -23,9 +23,10 @@ namespace detail {
 
 /// Groups nodes that are equal for a gang: its fit problem has the same row for each of them, with
 /// any constraints in force. The nodes of a group fail the same filters for its members, admit the
-/// same claims, have equal devices if a member demands any, are in the same domains of its required
-/// levels, and have the same free amounts of the kinds that its members request, rounded down to
-/// steps of these requests and limited to their sum.
+/// same claims, have the same devices with the same demands held on them if a member demands
+/// devices, are in the same domains of its required levels, and have the same free amounts of the
+/// kinds that its members request, rounded down to steps of these requests and limited to their
+/// sum.
 template<class Traits>
 class alike_nodes {
     static constexpr std::size_t width = Traits::width;
@@ -79,8 +80,9 @@ private:
         }
     }
 
-    /// Numbers the nodes by what their devices are and hold: equal nodes have equal numbers.
-    /// O(nodes × log nodes) if a member demands devices, else O(classes).
+    /// Ranks the nodes by their devices and the demands held on them; nodes that are equal in both
+    /// have equal ranks. O(n log n) comparisons for n nodes if a member demands devices, otherwise
+    /// O(classes).
     void rank_devices() {
         if (none_of(members_->classes, [](const auto& waiting_class) {
                 return waiting_class.claims->devices != device_demand::none;

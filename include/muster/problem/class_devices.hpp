@@ -16,8 +16,8 @@ namespace muster {
 inline namespace v0_1 {
 namespace detail {
 
-/// What the classes of a fit problem demand of the devices of nodes. Empty if no class demands any,
-/// or if devices are not in force: then every answer is "enough".
+/// The device demands of the classes of a fit problem. Empty if no class demands devices, or if the
+/// constraint is not in force; then devices limit nothing.
 template<std::size_t Width>
 class class_devices {
 public:
@@ -25,11 +25,12 @@ public:
         accounts_ = nullptr;
         demands_.clear();
     }
-    /// Sets the ledger with what is held on the nodes. It must outlive the problem.
+    /// Sets the ledger that has the devices of the nodes and the demands held on them. It must
+    /// outlive the problem.
     void look_at(const ledger<Width>& accounts) noexcept { accounts_ = &accounts; }
     /// Adds the demand of the next class.
     void add(device_demand demand) { demands_.push_back(demand); }
-    /// Without demands the problem keeps nothing.
+    /// Call after the last add(). Becomes empty if no class demands devices. O(classes).
     void settle() noexcept {
         if (none_of(demands_, [](device_demand one) { return one != device_demand::none; }))
             clear();
@@ -38,9 +39,10 @@ public:
     /// True if some class demands devices.
     [[nodiscard]] bool any() const noexcept { return accounts_ != nullptr; }
 
-    /// Returns how many of `most` members of the class the node's devices can serve beside what is
-    /// held there and beside `counts` of the other classes (`counts[at]` is not read). O(held +
-    /// counts), and the device rule is asked once.
+    /// Returns how many members of class `at` the node's devices can serve, at most `most`, in
+    /// addition to the demands held there and to `counts` members of the other classes.
+    /// `counts[at]` is not read. O(n log n) for n such demands; the device rule is called at most
+    /// once.
     [[nodiscard]] std::int64_t room(node_index node, const std::int64_t* counts, std::size_t at,
                                     std::int64_t most) const {
         if (!any() || demands_[at] == device_demand::none || most <= 0)
@@ -52,7 +54,8 @@ public:
         std::sort(held.begin(), held.end());
         return accounts_->rule().room(accounts_->devices(node), held, demands_[at], most);
     }
-    /// True if the node's devices can serve these counts together.
+    /// True if the node's devices can serve these counts together, in addition to the demands held
+    /// there. The device rule is called at most once.
     [[nodiscard]] bool suffice(node_index node, const std::int64_t* counts) const {
         std::size_t last = demands_.size();
         while (last-- > 0)

@@ -71,7 +71,7 @@ struct fit_problem {
     detail::sequence<std::int64_t> most;
     /// members × members: 1 if the two classes exclude each other on a node.
     detail::sequence<char> apart;
-    /// What the classes demand of the devices of nodes.
+    /// The device demands of the classes.
     detail::class_devices<Width> devices;
     detail::sequence<allowance> quotas;
     /// By class; used while the problem is written.

@@ -14,8 +14,8 @@ namespace muster {
 inline namespace v0_1 {
 namespace testing {
 
-/// A device_rule for tests, by trying everything: a node has some cards of four quarters, and a pod
-/// demands so many quarters on each of so many cards. No pod has two parts on one card.
+/// A device_rule for tests, by exhaustive search. A node has cards of four quarters each. A pod
+/// demands the same number of quarters on each of several different cards.
 struct card_rule {
     [[nodiscard]] static constexpr device_stock stock(std::uint32_t cards) {
         return device_stock{cards};
@@ -35,7 +35,7 @@ struct card_rule {
         }
         return most;
     }
-    /// True if the cards can serve all of these together.
+    /// True if the cards can serve all of these demands together.
     [[nodiscard]] static bool fits(device_stock has, std::vector<device_demand> all) {
         std::sort(all.begin(), all.end(), std::greater<>{});
         std::vector<std::uint32_t> free(static_cast<std::size_t>(has), 4);
@@ -43,7 +43,8 @@ struct card_rule {
     }
 
 private:
-    /// Cards with as much free are the same, so the free amounts are kept sorted.
+    /// Places part `part` of demand `at` on a card from `from` on, then the remaining parts and
+    /// demands. `free`: free quarters by card.
     static bool serve(const std::vector<device_demand>& all, std::size_t at, std::uint32_t part,
                       std::size_t from, const std::vector<std::uint32_t>& free) {
         if (at == all.size())

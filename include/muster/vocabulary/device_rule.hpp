@@ -7,29 +7,30 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// What a pod demands of the devices of its node, e.g. half of a GPU, as a number that means
-/// something to the device_rule only. Equal demands have the same number.
+/// Number of what a pod demands of the devices of its node, e.g. half of a GPU. Only the
+/// device_rule knows what the number means. Equal demands have equal numbers.
 enum class device_demand : std::uint32_t { none = 0 };
 
-/// The devices of a node, as a number that means something to the device_rule only. Nodes with
-/// equal devices have the same number.
+/// Number of the devices of a node. Only the device_rule knows what the number means. Nodes with
+/// equal devices have equal numbers.
 enum class device_stock : std::uint32_t { none = 0 };
 
 /// Decides how many pods the devices of a node can serve together. It is for demands that do not
-/// add up, such as shares of GPUs, partitions, or devices behind one PCIe root: whoever fills the
-/// state knows what the numbers mean, and the state does not.
+/// add up, such as shares of GPUs, partitions, or devices behind one PCIe root. The program that
+/// fills the state assigns the numbers; the state does not interpret them.
 ///
 /// It refers to an object with
 ///
 ///     std::int64_t room(device_stock has, std::span<const device_demand> held, device_demand more,
 ///                       std::int64_t most) const
 ///
-/// which returns how many pods with the demand `more` the devices can serve beside all of `held`,
-/// at most `most`; 0 if they cannot serve `held`. `held` is sorted. The answer depends on the
-/// arguments alone, and is no smaller with less in `held`.
+/// which returns how many pods with the demand `more` the devices can serve in addition to pods
+/// with the demands `held`, at most `most`; 0 if the devices cannot serve `held` alone. `held` is
+/// sorted by number. Preconditions: the answer depends on the arguments only, and removing demands
+/// from `held` does not make it smaller.
 class device_rule {
 public:
-    /// A node serves no demand.
+    /// Refers to no object: no node serves any demand.
     device_rule() = default;
     /// The object must outlive the rule and every copy of it.
     template<class Object>
@@ -46,13 +47,14 @@ public:
     template<class Object>
     static device_rule of(const Object&&) = delete;
 
-    /// See above. O(1) besides the work of the object.
+    /// Returns the answer of the object; 0 without an object, or if `most` is not positive. O(1)
+    /// plus the work of the object.
     [[nodiscard]] std::int64_t room(device_stock has, std::span<const device_demand> held,
                                     device_demand more, std::int64_t most) const {
         return room_ && most > 0 ? room_(of_, has, held, more, most) : 0;
     }
 
-    /// True if both refer to one object.
+    /// True if both refer to the same object, or to none.
     [[nodiscard]] friend bool operator==(const device_rule&, const device_rule&) = default;
 
 private:

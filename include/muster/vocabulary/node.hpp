@@ -21,7 +21,7 @@ struct node {
     std::vector<taint> taints{};
     /// Cordoned: only pods that tolerate `unschedulable_taint_key` are placed.
     bool unschedulable = false;
-    /// What `node_claims::devices` of its pods are about; see device_rule.
+    /// The devices to which `node_claims::devices` of its pods refers; see device_rule.
     device_stock devices = device_stock::none;
     /// Matched by `metadata.name` field selectors only; may be empty.
     std::string name{};

@@ -28,8 +28,8 @@ struct host_port {
            (lhs.address != rhs.address && !lhs.address.empty() && !rhs.address.empty());
 }
 
-/// What a pod claims of its node that does not add up. Amounts are `resources`. A new constraint is
-/// a member here and a rule in `compatible`, if it is about pairs of pods, or else in
+/// What a pod claims of its node besides amounts, which are `resources`. To add a constraint, add a
+/// member here, and a check in `compatible` if it is about pairs of pods, otherwise in
 /// `claimed_on_node::room`.
 struct node_claims {
     std::vector<host_port> ports{};
@@ -46,7 +46,8 @@ struct node_claims {
     [[nodiscard]] friend auto operator<=>(const node_claims&, const node_claims&) = default;
 };
 
-/// True if all of these ports can be claimed on one node, each by another pod. O(lhs × rhs).
+/// True if a pod with the ports `lhs` and a pod with the ports `rhs` can share a node. O(lhs ×
+/// rhs).
 [[nodiscard]] inline bool compatible(const std::vector<host_port>& lhs,
                                      const std::vector<host_port>& rhs) noexcept {
     return detail::all_of(lhs, [&](const host_port& one) {
@@ -54,14 +55,14 @@ struct node_claims {
     });
 }
 
-/// True if two pods with these claims can share some node, whatever devices it has. Symmetric;
-/// equal claims need not be compatible. O(lhs × rhs).
+/// True if two pods with these claims can share a node. Devices are not checked. Symmetric; equal
+/// claims need not be compatible. O(lhs × rhs).
 [[nodiscard]] inline bool compatible(const node_claims& lhs, const node_claims& rhs) noexcept {
     return compatible(lhs.ports, rhs.ports);
 }
 
-/// Returns how many of `most` pods with equal claims can share some node, whatever devices it has:
-/// all or one.
+/// Returns how many pods with equal claims can share a node, at most `most`: at most 1 if their
+/// ports conflict. Devices are not checked.
 [[nodiscard]] inline std::int64_t max_beside_itself(const node_claims& each,
                                                     std::int64_t most) noexcept {
     return compatible(each, each) ? most : std::min<std::int64_t>(1, most);
@@ -75,11 +76,11 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return ports_.size() + devices_.size(); }
     /// Sorted.
     [[nodiscard]] const std::vector<host_port>& ports() const noexcept { return ports_; }
-    /// Sorted; one for each pod that demands devices.
+    /// Sorted; one entry for each pod that demands devices.
     [[nodiscard]] const std::vector<device_demand>& devices() const noexcept { return devices_; }
 
-    /// Returns how many of `most` pods with equal claims can be added on a node with these devices.
-    /// O(claims of the pod × claims here), and the rule is asked at most once.
+    /// Returns how many more pods with equal claims the node can take, at most `most`. `has`: the
+    /// devices of the node. O(ports of the pod × ports here); the rule is called at most once.
     [[nodiscard]] std::int64_t room(const node_claims& claims, std::int64_t most, device_stock has,
                                     const device_rule& rule) const {
         if (!compatible(claims.ports, ports_))
@@ -89,7 +90,9 @@ public:
                    ? most
                    : rule.room(has, devices_, claims.devices, most);
     }
-    /// True if the pod, whose claims are already counted, is compatible with all other pods.
+    /// True if a pod whose claims are already counted is compatible with all other pods, and the
+    /// devices can serve it in addition to them. O(ports of the pod × ports here + devices here);
+    /// the rule is called at most once.
     [[nodiscard]] bool admits_others_beside(const node_claims& claims, device_stock has,
                                             const device_rule& rule) const {
         const auto conflicts = [&](const host_port& mine) {
@@ -108,7 +111,7 @@ public:
         return rule.room(has, others, claims.devices, 1) > 0;
     }
 
-    /// Adds what each of so many pods claims. O(claims × claims here).
+    /// Adds the claims of `pods` pods with equal claims. O(claims × (claims here + pods)).
     void take(const node_claims& claims, std::size_t pods = 1) {
         for (const host_port& one : claims.ports)
             ports_.insert(detail::lower_bound(ports_, one), pods, one);
@@ -135,7 +138,7 @@ public:
         for (const device_demand one : less.devices_)
             erase(devices_, one);
     }
-    /// After this, taking `more` single claims does not allocate.
+    /// After this, adding up to `more` single claims does not allocate.
     void reserve(std::size_t more) {
         ports_.reserve(ports_.size() + more);
         devices_.reserve(devices_.size() + more);

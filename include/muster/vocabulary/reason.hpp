@@ -57,7 +57,7 @@ enum class reason_code : std::uint8_t {
     /// Nothing any more: what happened since it was asked lets it fit, and it is asked again in the
     /// next cycle. So wait gangs which terms kept out until others started behind them.
     fits_by_now,
-    /// Too few nodes have devices for what the members demand of them.
+    /// Too few nodes have free devices that satisfy the device demands of the members.
     devices_taken,
 };
 

@@ -417,7 +417,7 @@ TEST_CASE("gangs that only branching decides are decided, and their proofs hold"
     CHECK(branched > 0);
 }
 
-TEST_CASE("gangs that share devices are decided as trying everything decides them") {
+TEST_CASE("decisions about gangs that share devices agree with an exhaustive search") {
     std::size_t kept_out = 0;
     std::size_t searched = 0;
     std::size_t branched = 0;
@@ -445,7 +445,7 @@ TEST_CASE("gangs that share devices are decided as trying everything decides the
     CHECK(branched > 0);
 }
 
-TEST_CASE("gangs that share devices stand where pod after pod would put them") {
+TEST_CASE("gangs that share devices are placed as if pod after pod were placed") {
     CHECK(count_faults("best fit with devices", 2'000, carded_world, [](const world& from) {
               return check_greedy<best_fit>(from, naive_score::best_fit);
           }) == 0);

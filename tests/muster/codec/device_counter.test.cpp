@@ -158,7 +158,7 @@ TEST_CASE("requests for sets of devices one within the other never share a devic
     CHECK(decide(all + pod("a", "first", "g", 2) + pod("b", "two", "g", 2)).placed.empty());
 }
 
-TEST_CASE("pods that select crossing sets of devices are judged together") {
+TEST_CASE("pods that select crossing sets of devices are decided together") {
     const auto below = [](const std::string& name, const std::string& test) {
         return made_from(name, requests(exactly("r", ", selectors: [{cel: {expression: "
                                                      "\"device.attributes['x.com'].index " +
@@ -174,7 +174,7 @@ TEST_CASE("pods that select crossing sets of devices are judged together") {
               .placed.empty());
 }
 
-TEST_CASE("unlike shares of devices are judged together, beside what others consume") {
+TEST_CASE("different shares of devices are decided together, in addition to what others consume") {
     const std::string shared =
         "{name: d0, allowMultipleAllocations: true, capacity: {memory: {value: 8Gi}}}, "
         "{name: d1, allowMultipleAllocations: true, capacity: {memory: {value: 8Gi}}}";
@@ -200,7 +200,7 @@ TEST_CASE("unlike shares of devices are judged together, beside what others cons
           "a=n1 b=n1 ");
 }
 
-TEST_CASE("a pod that holds a device counts among unlike demands, and stays where it is") {
+TEST_CASE("a pod that holds a device counts among different demands, and keeps its node") {
     const auto only = [](const std::string& name, const std::string& test) {
         return made_from(name, requests(exactly("r", ", selectors: [{cel: {expression: "
                                                      "\"device.attributes['x.com'].index " +
@@ -360,16 +360,16 @@ struct world {
     };
     std::array<std::vector<card>, 2> cards;
     struct asked {
-        /// The models that serve, by bit.
+        /// The models that the request accepts, by bit.
         unsigned models = 7;
         std::int64_t count = 1;
-        /// Devices at one root only.
+        /// All devices must be at one root.
         bool together = false;
     };
     std::vector<asked> pods;
 };
 
-/// The sets of models that pods select are one within the other, unless `crossing`.
+/// The sets of models that pods select are nested, unless `crossing`.
 world draw_world(muster::testing::random& draw, bool crossing) {
     world made;
     made.text = nodes + gpus;

@@ -65,7 +65,7 @@ TEST_CASE("a node has room for as many pods as its devices satisfy together") {
     CHECK(judge.room(device_stock::none, {}, one, 9) == 0);
 }
 
-TEST_CASE("what is asked twice is answered alike, whatever was asked before") {
+TEST_CASE("an answer does not depend on the questions before it") {
     for (const std::int64_t first : {1, 2, 4, 5, 6, 9})
         for (const std::int64_t second : {1, 2, 4, 5, 6, 9}) {
             device_judge judge(one_class());
@@ -76,7 +76,7 @@ TEST_CASE("what is asked twice is answered alike, whatever was asked before") {
         }
 }
 
-TEST_CASE("devices that others use, or that a pod holds, serve no claim") {
+TEST_CASE("devices that others use or hold serve no claim") {
     device_judge judge(one_class());
     const device_demand one = judge.asking("one", {some_of(1)});
     const device_demand first = judge.holding({0});
@@ -84,7 +84,7 @@ TEST_CASE("devices that others use, or that a pod holds, serve no claim") {
     const device_stock three = judge.stock("three, one used", [] { return node_with(3, {2}); });
     CHECK(judge.room(three, {}, one, 9) == 2);
     CHECK(judge.room(three, std::vector{first}, one, 9) == 1);
-    // Nobody can hold what another uses.
+    // A device in use by others cannot be held.
     CHECK(judge.room(three, {}, both, 1) == 0);
     CHECK(judge.room(three, {}, first, 9) == 1);
 }

@@ -23,12 +23,12 @@ TEST_CASE("a text is split at each separator, and empty parts count") {
     CHECK(split_text(",", ',').size() == 2);
 }
 
-TEST_CASE("words of a list have no blanks around them, and empty ones do not count") {
+TEST_CASE("words of a list are trimmed, and empty words are left out") {
     CHECK(listed_words(" a b ,, \t,c") == std::vector<std::string>{"a b", "c"});
     CHECK(listed_words("").empty());
 }
 
-TEST_CASE("a whole number is the whole text, within bounds") {
+TEST_CASE("a whole number must be the whole text and within the bounds") {
     CHECK(whole_number("7", 0, 10) == 7);
     CHECK(whole_number("-1", -1, 10) == -1);
     for (const char* const wrong :
@@ -38,14 +38,14 @@ TEST_CASE("a whole number is the whole text, within bounds") {
     CHECK(whole_number("9223372036854775807", 0, most) == most);
 }
 
-TEST_CASE("the truths of Go are read") {
+TEST_CASE("booleans are parsed as by Go's strconv.ParseBool") {
     CHECK(go_boolean("T") == true);
     CHECK(go_boolean("False") == false);
     for (const char* const wrong : {"", "yes", "tRUE", "2"})
         CHECK_FALSE(go_boolean(wrong).has_value());
 }
 
-TEST_CASE("a text of metadata names its object and its key") {
+TEST_CASE("a message about a text of metadata names the object and the key") {
     object_metadata metadata;
     metadata.key = {"ns", "p"};
     metadata.labels.set("l", "v");

@@ -71,13 +71,13 @@ std::string pod(const pod_text& of) {
            (of.node.empty() ? "" : "status: {phase: Running}\n");
 }
 
-/// A notation: a node with GPUs of 10,000 MiB, and a pod that asks for a part of one.
+/// A notation: a node with GPUs of 10,000 MiB, and a pod that requests a part of one.
 struct notation {
     std::string system;
     std::function<std::string(const std::string& name, int gpus)> node;
     /// In tenths of a GPU.
     std::function<pod_text(const std::string& name, int tenths)> pod;
-    /// What marks a standing pod as one that holds a part of this GPU.
+    /// Adds to a pod what makes it a standing pod that holds a part of this GPU.
     std::function<pod_text(pod_text, int tenths, int gpu)> standing;
 };
 
@@ -202,7 +202,7 @@ TEST_CASE("a gang of four half GPUs starts on two GPUs of one node, in each nota
     }
 }
 
-TEST_CASE("unlike shares of one GPU are placed together, and never more than it has") {
+TEST_CASE("different shares of one GPU are placed together, up to its capacity") {
     for (const notation& with : notations()) {
         CAPTURE(with.system);
         const std::string all = with.node("n1", 2) + pod(with.pod("a", 7)) + pod(with.pod("b", 7));
@@ -212,7 +212,7 @@ TEST_CASE("unlike shares of one GPU are placed together, and never more than it 
     }
 }
 
-TEST_CASE("what standing pods hold of a GPU is not given again") {
+TEST_CASE("shares that standing pods hold are not given to others") {
     for (const notation& with : notations()) {
         CAPTURE(with.system);
         const std::string all = with.node("n1", 2) + pod(with.standing(with.pod("s", 6), 6, 0)) +
@@ -223,7 +223,7 @@ TEST_CASE("what standing pods hold of a GPU is not given again") {
     }
 }
 
-TEST_CASE("a node gives no GPUs if it is not known what its pods hold") {
+TEST_CASE("a node gives no GPUs if the devices of one of its pods are unknown") {
     for (const notation& with : notations()) {
         CAPTURE(with.system);
         pod_text standing = with.pod("s", 3);
@@ -232,7 +232,7 @@ TEST_CASE("a node gives no GPUs if it is not known what its pods hold") {
     }
 }
 
-TEST_CASE("a pod that asks for whole GPUs gets none that others share") {
+TEST_CASE("a pod that requests whole GPUs gets none that others share") {
     const notation kai = notations().back();
     const auto whole = [](const std::string& name, int count) {
         return pod_text{name, "nvidia.com/gpu: " + std::to_string(count)};
@@ -244,7 +244,7 @@ TEST_CASE("a pod that asks for whole GPUs gets none that others share") {
                  pod(whole("b", 2))) == "a=n1 b=n2 ");
 }
 
-TEST_CASE("a request in a way that is not modelled waits, and says so") {
+TEST_CASE("a pod with a request that is not modelled waits, with the reason") {
     const notation koordinator = notations()[2];
     std::string waits;
     CHECK(placed(koordinator.node("n1", 2) +
@@ -252,12 +252,12 @@ TEST_CASE("a request in a way that is not modelled waits, and says so") {
                                "150"}),
                  &waits)
               .empty());
-    CHECK(waits.find("a: a share of a GPU is requested in a way that is not modelled: ") == 0);
+    CHECK(waits.find("a: a request for a share of a GPU is not modelled: ") == 0);
 }
 
 namespace {
 
-/// True if parts, in tenths, fit on GPUs of ten tenths each, by trying every choice.
+/// True if parts, in tenths of a GPU, fit in the free tenths of GPUs. Tries every choice.
 bool fits(const std::vector<int>& parts, std::size_t at, std::vector<int>& free) {
     if (at == parts.size())
         return true;

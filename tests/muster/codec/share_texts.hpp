@@ -22,7 +22,7 @@ namespace share_texts {
 
 using namespace muster::codec;
 
-/// An object of one document, with its findings.
+/// Reads an object of one document, and keeps its findings.
 struct read_object {
     diagnostics out;
     std::vector<document> documents;
@@ -68,7 +68,7 @@ struct read_object {
     return text;
 }
 
-/// The text with a few bytes or words changed.
+/// Returns the text with one to four random edits.
 [[nodiscard]] inline std::string mutated(std::string text, muster::testing::random& chance) {
     static const std::vector<std::string> words = {",",
                                                    ":",
@@ -119,7 +119,7 @@ struct read_object {
     return text;
 }
 
-/// Checks what must hold for the devices of any register.
+/// Checks the invariants of the devices of any register.
 inline void check_sound(const node_shares& node) {
     std::set<std::string> ids;
     for (const muster::shared_device& device : node.devices) {
@@ -140,7 +140,7 @@ inline void check_sound(const pod_shares& pod) {
     }
 }
 
-/// Allocates the requests twice over and checks that no device gets more than it has.
+/// Allocates the requests twice and checks that no device gets more than it has.
 inline void check_capacities(const node_shares& node, const pod_share_requests& pod,
                              const muster::share_rules& rules) {
     std::vector<muster::share_request> requests;

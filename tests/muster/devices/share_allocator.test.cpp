@@ -70,7 +70,7 @@ TEST_CASE("a share fits if memory, cores and slots are free") {
     CHECK(muster::refusal_of(device, share(0, 1000), {}) == share_refusal::none);
 }
 
-TEST_CASE("absent memory is all memory of the device, and 0 is none") {
+TEST_CASE("absent memory means all memory of the device, unlike 0") {
     auto device = gpu("g");
     CHECK(muster::refusal_of(device, share_request{}, {}) == share_refusal::none);
     device.used = {1, 1, 0};
@@ -111,13 +111,13 @@ TEST_CASE("a device without free cores refuses a request for 0 cores, in HAMi an
     CHECK(muster::refusal_of(device, share(1), muster::hami_rules) == share_refusal::none);
 }
 
-TEST_CASE("an unhealthy device takes no share") {
+TEST_CASE("an unhealthy device gets no share") {
     auto device = gpu("g");
     device.healthy = false;
     CHECK(muster::refusal_of(device, share(0), {}) == share_refusal::unhealthy);
 }
 
-TEST_CASE("a filter looks for parts of the model in any case, and for whole ids") {
+TEST_CASE("a filter matches substrings of the model in any case, and whole ids") {
     const auto device = gpu("GPU-1");
     const auto accepts = [&](auto set) {
         muster::share_filter filter;
@@ -138,7 +138,7 @@ TEST_CASE("a filter looks for parts of the model in any case, and for whole ids"
     CHECK(accepts([](auto& of) { of.modes = {"mig"}; }));
 }
 
-TEST_CASE("a device of a mode serves requests for this mode only") {
+TEST_CASE("a device with a mode serves requests that accept this mode") {
     auto device = gpu("g");
     device.mode = "hami-core";
     muster::share_filter filter;
@@ -163,7 +163,7 @@ TEST_CASE("a pod that keeps apart from its group gets no device of another pod o
     CHECK(allocate(gpus(1), requests).outcome == share_outcome::allocated);
 }
 
-TEST_CASE("a request that needs an idle device gets one, and others may join it later") {
+TEST_CASE("a request that needs an idle device gets one, and later requests can share it") {
     auto devices = gpus(2);
     devices[0].used = {1, 100, 0};
     auto idle = share(100);
@@ -181,7 +181,7 @@ TEST_CASE("one request gets different devices, two requests may get the same one
     CHECK(allocate(gpus(3), {share(1, 0, 2)}).devices == std::vector<indices>{{0, 1}});
 }
 
-TEST_CASE("devices at one NUMA node or PCIe root") {
+TEST_CASE("all devices of a request can be required at one NUMA node or PCIe root") {
     auto devices = gpus(4);
     for (std::size_t index = 0; index < devices.size(); ++index) {
         devices[index].numa = static_cast<std::int64_t>(index / 2);
@@ -248,7 +248,7 @@ TEST_CASE("each key sorts the devices") {
     CHECK(first(device_key::memory_down, device_key::index_down) == 1);
 }
 
-TEST_CASE("the order is taken anew for each request") {
+TEST_CASE("the devices are sorted again for each request") {
     auto request = share(4'000);
     request.order = {device_key::memory_down, device_key::index_up, device_key::index_up};
     CHECK(allocate(gpus(2), {share(1), request, request}).devices ==
@@ -270,7 +270,7 @@ TEST_CASE("another choice is tried for an earlier pod if a later one finds no de
     CHECK(later.outcome == share_outcome::none);
 }
 
-TEST_CASE("the last request that was reached is named") {
+TEST_CASE("the first request that finds no devices is returned") {
     const std::vector<share_request> requests{share(9'000), share(1'000), share(9'000),
                                               share(8'000)};
     CHECK(allocate(gpus(2), requests).failed_request == 3);
@@ -278,7 +278,7 @@ TEST_CASE("the last request that was reached is named") {
     CHECK(allocate(gpus(2), {share(9'000), share(12'000), share(12'000)}).failed_request == 0);
 }
 
-TEST_CASE("equal devices are tried once") {
+TEST_CASE("of equal devices only one is tried") {
     // 8 devices hold two shares of 7,000 each; by volume, 17 shares would fit.
     const std::vector<share_request> requests(17, share(7'000));
     const auto answer = allocate(gpus(8), requests, muster::hami_rules, 2'000);
@@ -286,7 +286,7 @@ TEST_CASE("equal devices are tried once") {
     CHECK(answer.steps < 1'000);
 }
 
-TEST_CASE("nearly full nodes are decided, as large requests come first after a dead end") {
+TEST_CASE("nearly full nodes are decided, as large requests are served first after a dead end") {
     std::size_t allocated = 0;
     std::size_t not_at_once = 0;
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
@@ -310,7 +310,7 @@ TEST_CASE("nearly full nodes are decided, as large requests come first after a d
     CHECK(not_at_once >= 40);
 }
 
-TEST_CASE("without steps left the answer is undecided") {
+TEST_CASE("without remaining steps the answer is undecided") {
     const auto answer = allocate(gpus(2), {share(1), share(1)}, muster::hami_rules, 3);
     CHECK(answer.outcome == share_outcome::undecided);
     CHECK(answer.devices.empty());
@@ -334,13 +334,13 @@ TEST_CASE("a question with too many requests or shares is undecided") {
           share_outcome::undecided);
 }
 
-TEST_CASE("no requests and no devices") {
+TEST_CASE("without requests or devices the answer is known at once") {
     CHECK(allocate({}, {}).outcome == share_outcome::allocated);
     CHECK(allocate({}, {share(0, 0, 0)}).devices == std::vector<indices>{{}});
     CHECK(allocate({}, {share(0)}).outcome == share_outcome::none);
 }
 
-TEST_CASE("absurd amounts neither overflow nor fit") {
+TEST_CASE("extreme amounts neither overflow nor fit") {
     constexpr auto most = std::numeric_limits<std::int64_t>::max();
     auto device = gpu("g", most);
     device.used = {most, most, most};
@@ -358,7 +358,7 @@ TEST_CASE("absurd amounts neither overflow nor fit") {
     CHECK(allocate(gpus(2), {part}).outcome == share_outcome::none);
 }
 
-TEST_CASE("shares of an allocation add up") {
+TEST_CASE("the shares of an allocation are added to the use of the devices") {
     auto request = share(5, 20);
     request.group = "g";
     const auto devices = gpus(2);
@@ -369,7 +369,7 @@ TEST_CASE("shares of an allocation add up") {
     CHECK(used[1] == devices[1]);
 }
 
-TEST_CASE("the answer is that of all assignments on random nodes") {
+TEST_CASE("on random nodes the answer agrees with a search of all assignments") {
     const auto count = muster::testing::case_count(20'000);
     const auto seed = muster::testing::random_seed();
     std::size_t allocated = 0;

@@ -21,15 +21,15 @@ struct share_world {
 
 using assignment = std::vector<std::vector<std::size_t>>;
 
-/// Serves the requests in order with every subset of devices; applies the rules as they are
-/// written in the systems' documents, by other means than the allocator.
+/// Serves the requests in order with every subset of devices. Implements the rules of the systems
+/// independently of the allocator.
 class oracle {
 public:
     explicit oracle(const share_world& world) : world_(world), devices_(world.devices) {}
 
     [[nodiscard]] bool exists() { return serve(0); }
 
-    /// Whether an assignment keeps to all rules, share by share.
+    /// Returns whether an assignment satisfies all rules, share by share.
     [[nodiscard]] bool allows(const assignment& answer) {
         if (answer.size() != world_.requests.size())
             return false;

@@ -62,7 +62,7 @@ const koordinator_device_object* no_gpus(const std::string&) {
     return nullptr;
 }
 
-/// The devices that the binding hands over; empty if it says nothing.
+/// The devices in the annotations of the Binding; empty if there are none.
 std::string given(const share_binder& binder, const std::string& name) {
     const share_marks marks = binder.marks({"default", name}, 1700000000, no_gpus);
     const auto list = marks.annotations.find("volcano.sh/devices-to-allocate");
@@ -71,7 +71,7 @@ std::string given(const share_binder& binder, const std::string& name) {
 
 } // namespace
 
-TEST_CASE("pods of one node get shares that fit together, beside those of standing pods") {
+TEST_CASE("pods of one node get shares that fit together with those of standing pods") {
     const scene of(node(2) + pod("s", 4000, "GPU-0,NVIDIA,4000,0:") + pod("a", 6000) +
                    pod("b", 7000) + pod("c", 3000));
     share_binder binder;
@@ -87,7 +87,7 @@ TEST_CASE("pods of one node get shares that fit together, beside those of standi
           "n1");
 }
 
-TEST_CASE("what was chosen is taken, until its pod is not started") {
+TEST_CASE("chosen shares count as used until their pod is no longer being started") {
     const scene of(node(1) + pod("a", 6000) + pod("b", 6000));
     share_binder binder;
     of.want(binder, "a");
@@ -95,8 +95,8 @@ TEST_CASE("what was chosen is taken, until its pod is not started") {
     of.want(binder, "b");
     binder.choose(of.plan, of.pods);
     CHECK(binder.lacking({"default", "a"}).empty());
-    CHECK(binder.lacking({"default", "b"}) ==
-          "node n1 has no GPUs to share any more: those that are free do not serve all pods");
+    CHECK(binder.lacking({"default", "b"}) == "node n1 can no longer serve the shares of GPUs: its "
+                                              "free GPUs do not suffice for all pods");
     CHECK(given(binder, "b").empty());
     binder.review(of.pods, [](const object_key&) { return false; });
     of.want(binder, "b");
@@ -105,7 +105,7 @@ TEST_CASE("what was chosen is taken, until its pod is not started") {
     CHECK(given(binder, "a").empty());
 }
 
-TEST_CASE("a choice is forgotten when its pod has a node or is another one") {
+TEST_CASE("a choice is dropped when its pod has a node, is recreated or is gone") {
     scene of(node(1) + pod("a", 6000));
     share_binder binder;
     of.want(binder, "a");
@@ -116,7 +116,7 @@ TEST_CASE("a choice is forgotten when its pod has a node or is another one") {
     SUBCASE("it has a node") {
         of.pods.at({"default", "a"}).object.node = "n1";
     }
-    SUBCASE("it was made anew") {
+    SUBCASE("it was recreated") {
         of.pods.at({"default", "a"}).object.metadata.uid = "other";
     }
     SUBCASE("it is gone") {
@@ -126,7 +126,7 @@ TEST_CASE("a choice is forgotten when its pod has a node or is another one") {
     CHECK(given(binder, "a").empty());
 }
 
-TEST_CASE("a pod that requests no shares is handed nothing") {
+TEST_CASE("the Binding of a pod that requests no shares has no annotations") {
     const scene of(node(1) + "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p, uid: u-p}\nspec: "
                              "{containers: [{name: c}]}\n");
     share_binder binder;

@@ -48,7 +48,7 @@ void stand(cluster& known, const char* key, const char* node, device_demand dema
 
 } // namespace
 
-TEST_CASE("the devices of a node serve counts together, or they do not") {
+TEST_CASE("counts suffice only if the devices of the node can serve them together") {
     cluster known;
     known.set_device_rule(device_rule::of(testing::cards));
     ok(known.upsert_node("n", with_cards(2)));
@@ -65,7 +65,7 @@ TEST_CASE("the devices of a node serve counts together, or they do not") {
     CHECK(devices.room(node, counts{1, 7, 0}.data(), 2, 9) == 9);
 }
 
-TEST_CASE("what pods hold on a node counts") {
+TEST_CASE("demands that are held on a node count") {
     cluster known;
     known.set_device_rule(device_rule::of(testing::cards));
     ok(known.upsert_node("n", with_cards(2)));
@@ -88,7 +88,7 @@ TEST_CASE("nodes are alike if they have the same devices with the same demands o
     CHECK_FALSE(devices.alike(at(known, "c"), at(known, "d")));
 }
 
-TEST_CASE("if no class demands devices, everything suffices") {
+TEST_CASE("if no class demands devices, any counts suffice") {
     cluster known;
     ok(known.upsert_node("n", with_cards(2)));
     muster::detail::class_devices<cluster::width> devices;

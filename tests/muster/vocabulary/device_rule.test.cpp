@@ -18,7 +18,7 @@ constexpr device_demand half = card_rule::demand(1, 2);
 constexpr device_demand most = card_rule::demand(1, 3);
 constexpr device_demand pair_of_halves = card_rule::demand(2, 2);
 
-TEST_CASE("a rule gives the answer of its object, and nothing without one") {
+TEST_CASE("a rule returns the answer of its object, and 0 without an object") {
     const device_rule rule = device_rule::of(testing::cards);
     CHECK(rule.room(card_rule::stock(2), {}, half, 9) == 4);
     CHECK(rule.room(card_rule::stock(2), {}, half, 3) == 3);
@@ -35,7 +35,7 @@ TEST_CASE("demands that fit in sum but on no card do not fit") {
     CHECK(rule.room(card_rule::stock(4), std::vector{most, most}, pair_of_halves, 9) == 2);
 }
 
-TEST_CASE("beside demands that do not fit, nothing does") {
+TEST_CASE("if the held demands do not fit, there is no room") {
     CHECK(device_rule::of(testing::cards)
               .room(card_rule::stock(1), std::vector{most, most}, quarter, 1) == 0);
 }

@@ -69,7 +69,7 @@ TEST_CASE("a node admits claims that are compatible with all claims on it") {
     CHECK(admits(node, {}));
     node.take(dns);
     CHECK(node.size() == 3);
-    SUBCASE("what is given back is free again, in any order") {
+    SUBCASE("a released demand is free again, in any order") {
         const claimed_on_node before = node;
         const node_claims other{{{"TCP", "", 54}, {"TCP", "", 1}}, small};
         node.take(other);
@@ -88,7 +88,7 @@ TEST_CASE("a node admits claims that are compatible with all claims on it") {
     }
 }
 
-TEST_CASE("demands of devices have as much room on a node as the rule says") {
+TEST_CASE("the room for device demands is that of the rule") {
     claimed_on_node node;
     CHECK(node.room({{}, small}, 9, box, rule) == 5);
     CHECK(node.room({{}, large}, 9, box, rule) == 2);
@@ -98,13 +98,13 @@ TEST_CASE("demands of devices have as much room on a node as the rule says") {
     CHECK_FALSE(node.empty());
     CHECK(node.room({{}, small}, 9, box, rule) == 3);
     CHECK(node.room({}, 9, box, rule) == 9);
-    SUBCASE("a demand that stands there is told from those of others") {
+    SUBCASE("a demand of a pod on the node is not counted as one of the others") {
         node.take(node_claims{{}, large});
         CHECK(node.admits_others_beside({{}, large}, box, rule));
         node.take(node_claims{{}, large});
         CHECK_FALSE(node.admits_others_beside({{}, large}, box, rule));
     }
-    SUBCASE("what is given back is free again") {
+    SUBCASE("a released demand is free again") {
         node.take(node_claims{{}, small});
         node.give(node_claims{{}, large});
         CHECK(node.devices() == std::vector{small});
@@ -116,12 +116,12 @@ TEST_CASE("demands of devices have as much room on a node as the rule says") {
     }
 }
 
-TEST_CASE("without a rule no demand is met") {
+TEST_CASE("without a rule no device demand is served") {
     CHECK(claimed_on_node{}.room({{}, small}, 3, box, {}) == 0);
     CHECK(claimed_on_node{}.room({}, 3, box, {}) == 3);
 }
 
-TEST_CASE("the claims of several pods are taken and given back at once") {
+TEST_CASE("the claims of several pods are added and removed at once") {
     claimed_on_node leaving;
     leaving.take(dns);
     leaving.take(node_claims{{}, large});

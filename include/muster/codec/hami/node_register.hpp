@@ -31,11 +31,11 @@ inline constexpr std::string_view cordon_key = "hami.io/device-cordon";
 
 namespace detail {
 
-/// HAMi keeps amounts in 32 bits.
+/// Maximum amount: HAMi stores amounts in 32 bits.
 inline constexpr std::int64_t most_hami_amount = std::numeric_limits<std::int32_t>::max();
 
-/// Reads one entry of the JSON form. An absent field is 0, empty or false, as Go leaves such fields
-/// out. Returns what is wrong; empty = nothing.
+/// Reads one entry of the JSON form. An absent field is 0, empty or false, as Go omits fields with
+/// such values. Returns an error message; empty if there is none.
 [[nodiscard]] inline std::string read_hami_entry(const boost::json::object& entry,
                                                  shared_device& to) {
     std::string wrong;
@@ -45,7 +45,7 @@ inline constexpr std::int64_t most_hami_amount = std::numeric_limits<std::int32_
             return std::int64_t{0};
         const std::int64_t* const found = value->if_int64();
         if (found == nullptr || *found < least || *found > most) {
-            wrong = std::string(key) + " is no whole number from " + std::to_string(least) +
+            wrong = std::string(key) + " is not a whole number from " + std::to_string(least) +
                     " to " + std::to_string(most);
             return std::int64_t{0};
         }
@@ -56,7 +56,7 @@ inline constexpr std::int64_t most_hami_amount = std::numeric_limits<std::int32_
         if (value == nullptr || value->is_null())
             return std::string();
         if (!value->is_string()) {
-            wrong = std::string(key) + " is no string";
+            wrong = std::string(key) + " is not a string";
             return std::string();
         }
         return std::string(value->get_string().data(), value->get_string().size());
@@ -75,12 +75,12 @@ inline constexpr std::int64_t most_hami_amount = std::numeric_limits<std::int32_
     return wrong;
 }
 
-/// Reads one entry of the old form: `id,count,memory,cores,type,numa,health`, then since 2.6
-/// `index,mode`. Returns what is wrong; empty = nothing.
+/// Reads one entry of the old form: `id,count,memory,cores,type,numa,health`, followed since HAMi
+/// 2.6 by `index,mode`. Returns an error message; empty if there is none.
 [[nodiscard]] inline std::string read_hami_entry(std::string_view entry, shared_device& to) {
     const std::vector<std::string_view> parts = split_text(entry, ',');
     if (parts.size() != 7 && parts.size() != 9)
-        return std::to_string(parts.size()) + " parts between commas, expected 7 or 9";
+        return std::to_string(parts.size()) + " parts between commas (expected 7 or 9)";
     const auto slots = whole_number(parts[1], 0, most_hami_amount);
     const auto memory = whole_number(parts[2], 0, most_hami_amount);
     const auto cores = whole_number(parts[3], 0, most_hami_amount);
@@ -88,10 +88,10 @@ inline constexpr std::int64_t most_hami_amount = std::numeric_limits<std::int32_
     const auto health = go_boolean(parts[6]);
     const bool has_index = parts.size() == 7 || whole_number(parts[7], 0, most_hami_amount);
     if (!slots || !memory || !cores || !numa || !has_index)
-        return "count, memory, cores, NUMA node or index is no number (expected whole numbers "
-               "from 0 to 2147483647)";
+        return "count, memory, cores, NUMA node or index is not a number (expected whole numbers "
+               "from 0 to 2147483647, or -1 as the NUMA node)";
     if (!health)
-        return in_quotes(parts[6]) + " is no health (expected true or false)";
+        return in_quotes(parts[6]) + " is not a health state (expected true or false)";
     to.id = parts[0];
     to.model = parts[4];
     to.mode = parts.size() == 9 ? parts[8] : "hami-core";
@@ -103,15 +103,15 @@ inline constexpr std::int64_t most_hami_amount = std::numeric_limits<std::int32_
     return {};
 }
 
-/// Adds an entry, or warns of it.
+/// Adds the device of an entry, or warns if `wrong` has an error message.
 inline void add_hami_entry(node_shares& to, const std::string& wrong, std::size_t position,
                            shared_device device, const metadata_text& at) {
     device.is_partitioned = device.mode == "mig";
     if (!wrong.empty())
-        at.warning("entry " + std::to_string(position) + " is left out: " + wrong);
+        at.warning("entry " + std::to_string(position) + " is skipped: " + wrong);
     else if (device.id.empty() || device.id.find_first_of(",:;") != std::string::npos)
-        at.warning("entry " + std::to_string(position) + " is left out: " + in_quotes(device.id) +
-                   " is no id (expected a text without , : and ;)");
+        at.warning("entry " + std::to_string(position) + " is skipped: " + in_quotes(device.id) +
+                   " is not an id (expected a text without , : and ;)");
     else
         add_registered(to, std::move(device), at);
 }
@@ -119,8 +119,9 @@ inline void add_hami_entry(node_shares& to, const std::string& wrong, std::size_
 } // namespace detail
 
 /// Reads the NVIDIA devices that HAMi's device plugin registered in a node's annotations: the JSON
-/// form or the old form, in which `:` ends each device. Memory is in MiB. Returns nullopt if the
-/// node has no register. What cannot be read is left out with a warning. O(annotation).
+/// form, or the old form, in which `:` ends each device. Memory is in MiB, cores in percent.
+/// Cordoned devices are unhealthy. Returns nullopt if the node has no register. Entries that cannot
+/// be read are skipped, with a warning. O(annotation × devices).
 [[nodiscard]] inline std::optional<node_shares> read_hami_node(const object_metadata& node,
                                                                diagnostics& out) {
     const metadata_text at(node, "node", hami::register_key, out);
@@ -132,20 +133,20 @@ inline void add_hami_entry(node_shares& to, const std::string& wrong, std::size_
         boost::json::error_code error;
         const boost::json::value list = boost::json::parse({text.data(), text.size()}, error);
         if (error) {
-            at.warning("no JSON: " + error.message() + " (expected a list of devices)");
+            at.warning("not JSON: " + error.message() + " (expected a list of devices)");
             return read;
         }
         for (std::size_t index = 0; index < list.get_array().size(); ++index) {
             shared_device device;
             const boost::json::object* const entry = list.get_array()[index].if_object();
             const std::string wrong =
-                entry ? detail::read_hami_entry(*entry, device) : "it is no object";
+                entry ? detail::read_hami_entry(*entry, device) : "it is not an object";
             detail::add_hami_entry(read, wrong, index, std::move(device), at);
         }
     } else {
         const std::vector<std::string_view> entries = detail::split_text(text, ':');
         if (entries.size() == 1 && text != "null")
-            at.warning("no device ends (expected a JSON list, or entries that end with :)");
+            at.warning("found no entry (expected a JSON list, or entries that end with :)");
         for (std::size_t index = 0; index < entries.size() && entries.size() > 1; ++index) {
             if (entries[index].empty())
                 continue;

@@ -19,16 +19,16 @@ namespace muster {
 inline namespace v0_1 {
 namespace codec {
 
-/// The settings of HAMi's scheduler that bear on requests, with their defaults.
+/// The settings of HAMi's scheduler that affect requests, with their defaults.
 struct hami_options {
-    /// Of a container that names memory or cores, but no count.
+    /// Number of devices for a container that requests memory or cores, but no count.
     std::int64_t default_count = 1;
-    /// In MiB; 0 = all memory.
+    /// Memory per device in MiB if a container requests none; 0 = all memory.
     std::int64_t default_memory = 0;
     std::int64_t default_cores = 0;
-    /// What one unit of gpumem is, in MiB.
+    /// MiB per unit of `nvidia.com/gpumem`.
     std::int64_t memory_factor = 1;
-    /// gpu-scheduler-policy of pods that name none.
+    /// Policy of pods without the annotation `hami.io/gpu-scheduler-policy`.
     std::string policy = "spread";
 };
 
@@ -51,7 +51,8 @@ inline constexpr std::string_view policy_key = "hami.io/gpu-scheduler-policy";
 
 namespace detail {
 
-/// Returns the words of an annotation; nullopt if it is absent or blank, which restricts nothing.
+/// Returns the words of an annotation; nullopt if it is absent or blank, so that it restricts
+/// nothing.
 [[nodiscard]] inline std::optional<std::vector<std::string>>
 restricting_words(const object_metadata& pod, std::string_view key) {
     const std::string* const text = pod.annotations.find(key);
@@ -69,7 +70,7 @@ restricting_words(const object_metadata& pod, std::string_view key) {
     filter.ids_not =
         restricting_words(pod, hami::no_use_id_key).value_or(std::vector<std::string>{});
     if (const std::string* const mode = pod.annotations.find(hami::mode_key)) {
-        // HAMi looks for the device's mode anywhere in the text.
+        // HAMi accepts a device if its mode is a substring of the annotation.
         filter.modes.emplace();
         for (const char* const each : {"hami-core", "mig", "mps"})
             if (mode->find(each) != std::string::npos)
@@ -78,9 +79,9 @@ restricting_words(const object_metadata& pod, std::string_view key) {
     return filter;
 }
 
-/// Returns the order of a policy, from the device that HAMi tries first: it sorts in the opposite
-/// order and begins at the end. A list of policies is sort keys, `mutex` and `topology-aware` are
-/// none; without a key the devices are spread.
+/// Returns the order in which HAMi tries devices under a policy. HAMi sorts them in the opposite
+/// order and starts at the end. Each word of a list of policies is a sort key, except `mutex` and
+/// `topology-aware`; a list without a key means `spread`.
 [[nodiscard]] inline device_order hami_order(std::string_view policy, bool numa_bind) {
     const bool is_list = policy.find(',') != std::string_view::npos || policy == "numa";
     if (policy == "mutex")
@@ -112,14 +113,15 @@ restricting_words(const object_metadata& pod, std::string_view key) {
         std::erase(keys, device_key::numa_down);
         keys.insert(keys.begin(), device_key::numa_down);
     }
-    // Packed and spread at once: the first of the two decides.
+    // If the list has both binpack and spread, the first of them decides.
     keys.resize(std::min<std::size_t>(keys.size(), 2));
     keys.resize(3, device_key::index_down);
     return {keys[0], keys[1], keys[2]};
 }
 
-/// Reads what one container requests. Returns nullopt if it requests no device, or if what it
-/// requests cannot be served, which `unsupported` then says.
+/// Reads what one container requests. Returns nullopt if it requests no device, or if an amount is
+/// malformed, which is then added to `unsupported`. `is_admitted`: HAMi's webhook has processed the
+/// pod.
 [[nodiscard]] inline std::optional<share_request>
 read_hami_container(const container_resources& of, const hami_options& options, bool is_admitted,
                     std::vector<std::string>& unsupported) {
@@ -131,14 +133,14 @@ read_hami_container(const container_resources& of, const hami_options& options, 
     const std::int64_t factor = std::max<std::int64_t>(options.memory_factor, 1);
     std::optional<std::int64_t> count = read(hami::count_resource, most);
     const auto memory = read(hami::memory_resource, most / factor);
-    // HAMi takes anything above 100 for 100.
+    // HAMi caps percentages at 100.
     const auto percentage =
         read(hami::percentage_resource, std::numeric_limits<std::int64_t>::max());
     std::optional<std::int64_t> cores = read(hami::cores_resource, most);
     if (unsupported.size() != before)
         return std::nullopt;
     if (!is_admitted) {
-        // What HAMi's webhook writes into pods that are created.
+        // HAMi's webhook writes these defaults into pods when they are created.
         if (!count && (memory || percentage || cores) && options.default_count > 0)
             count = options.default_count;
         if (count && !cores && (percentage ? *percentage == 100 : !memory))
@@ -162,8 +164,9 @@ read_hami_container(const container_resources& of, const hami_options& options, 
 
 /// Reads what a pod requests of HAMi's NVIDIA devices: `nvidia.com/gpu` with `gpumem`,
 /// `gpumem-percentage` and `gpucores`, and the annotations that restrict the devices. 0 MiB and 0 %
-/// count as absent, as in HAMi. What the webhook adds to created pods is added to pods without a
-/// uid. Init containers with requests are not modelled. `containers`: init containers first.
+/// of memory count as absent, as in HAMi. A pod without a uid is not created yet: it gets the
+/// defaults that HAMi's webhook would write. Init containers with requests are not modelled.
+/// `containers`: init containers first. O(containers + annotations).
 [[nodiscard]] inline pod_share_requests
 read_hami_requests(const object_metadata& pod, const std::vector<container_resources>& containers,
                    const hami_options& options, diagnostics& out) {

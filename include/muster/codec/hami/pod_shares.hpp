@@ -27,8 +27,8 @@ inline constexpr std::string_view bind_time_key = "hami.io/bind-time";
 } // namespace hami
 
 /// Reads the devices that HAMi gave to a pod. Returns nullopt if the pod has none. If the list
-/// cannot be read, the pod's node must give no devices: which ones are free is unknown.
-/// O(annotation).
+/// cannot be read, `unread` is set: the free devices of the pod's node are unknown, so it must not
+/// give any. O(annotation).
 [[nodiscard]] inline std::optional<pod_shares> read_hami_pod(const object_metadata& pod,
                                                              diagnostics& out) {
     const metadata_text at(pod, "pod", hami::allocated_key, out);
@@ -46,9 +46,10 @@ inline constexpr std::string_view bind_time_key = "hami.io/bind-time";
     return read;
 }
 
-/// Returns the annotations that hand devices over to HAMi's device plugin. With them on a Binding,
-/// the API server writes devices and node into the pod at once. `seconds`: Unix time.
-/// `containers`: of the pod, with init containers.
+/// Returns the annotations that hand devices over to HAMi's device plugin. If they are on a
+/// Binding, the API server writes the devices and the node into the pod in one step. `containers`:
+/// number of the pod's containers, including init containers. `seconds`: Unix time. O(containers ×
+/// shares).
 [[nodiscard]] inline share_marks hami_marks(const std::vector<chosen_share>& shares,
                                             std::size_t containers, const std::string& node,
                                             std::int64_t seconds) {

@@ -24,33 +24,34 @@ namespace kai_fractions {
 inline constexpr std::string_view gpu_resource = "nvidia.com/gpu";
 inline constexpr std::string_view memory_label = "nvidia.com/gpu.memory";
 inline constexpr std::string_view mig_label = "node-role.kubernetes.io/mig-enabled";
-/// The namespace of the pods that hold a GPU for its sharers.
+/// Namespace of the reservation pods, each of which holds a GPU for its sharers.
 inline constexpr std::string_view reservation_namespace = "kai-resource-reservation";
-/// No group begins like this, as the value of a label has no `/`.
+/// Prefix of the ids of idle GPUs. No group has it, as the value of a label has no `/`.
 inline constexpr std::string_view idle_prefix = "idle/";
-/// How many GPUs a node can have at most; more are taken for a slip.
+/// Maximum number of GPUs of a node; larger amounts are capped, as they can only be a mistake.
 inline constexpr std::int64_t most_gpus = 1024;
 
 } // namespace kai_fractions
 
-/// What a standing pod of a node holds of its GPUs.
+/// What a standing pod holds of the GPUs of its node.
 struct kai_pod {
     /// `namespace/name` of the pod.
     std::string pod;
-    /// The groups of its shares; the same group twice is one.
+    /// The groups of its shares, without duplicates.
     std::vector<std::string> groups;
-    /// Of each of its GPUs; absent = the pod has no shares.
+    /// The memory that it holds of each of these GPUs; absent = the pod has no shares.
     std::optional<share_memory> share;
-    /// GPUs of its own.
+    /// Number of whole GPUs.
     std::int64_t whole = 0;
-    /// It holds a GPU for the sharers of its group.
+    /// The pod is a reservation pod: it holds a GPU for the sharers of its group.
     bool is_reservation = false;
-    /// What is wrong with it: which GPUs it holds is unknown. Empty = nothing.
+    /// Why the GPUs of the pod are unknown; empty = they are known.
     std::string unread;
 };
 
-/// Returns the memory of each GPU of a node in MiB, rounded down to 100; a value that can only be
-/// in bytes is taken for bytes. 100 without a label, as in KAI: then fractions are percentages.
+/// Returns the memory of each GPU of a node in MiB, rounded down to a multiple of 100. A label of
+/// 1048576 or more is in bytes. Without a label the memory is 100, as in KAI, so that a fraction
+/// becomes a percentage.
 [[nodiscard]] inline std::int64_t kai_gpu_memory(const object_metadata& node, diagnostics& out) {
     constexpr std::int64_t without_label = 100;
     constexpr std::int64_t mib = 1024 * 1024;
@@ -60,7 +61,9 @@ struct kai_pod {
     const auto number =
         detail::whole_number(at.text(), 0, std::numeric_limits<std::int64_t>::max());
     if (!number) {
-        at.warning(in_quotes(at.text()) + " is no memory (expected MiB); it counts as 100");
+        at.warning(
+            in_quotes(at.text()) +
+            " is not an amount of memory (expected a whole number of MiB); it counts as 100");
         return without_label;
     }
     const std::int64_t memory = *number < mib ? *number : *number / mib;
@@ -68,10 +71,10 @@ struct kai_pod {
 }
 
 /// Returns the GPUs of a node of KAI: one device for each group of sharers, with the group as its
-/// id; one for each GPU that a pod has for itself; and the idle ones, whose ids begin with
-/// `idle_prefix` and are to be replaced by a new group when they are shared. `allocatable`: of
-/// nvidia.com/gpu. KAI's devices have no ids of hardware: a reservation pod gets the next GPU from
-/// kubelet.
+/// id; one for each GPU that a pod uses alone; and the idle ones. The id of an idle device starts
+/// with `idle_prefix`; when a pod shares it, a new group replaces the id. `allocatable`: amount of
+/// nvidia.com/gpu. KAI has no hardware ids: kubelet assigns a GPU to the reservation pod. O(pods ×
+/// groups × devices).
 [[nodiscard]] inline node_shares kai_devices(const object_metadata& node, std::int64_t allocatable,
                                              const std::vector<kai_pod>& pods, diagnostics& out) {
     node_shares made{node.key.name, {}, {}};
@@ -85,7 +88,8 @@ struct kai_pod {
     const auto count = std::clamp<std::int64_t>(allocatable, 0, kai_fractions::most_gpus);
     const std::string* const mig = node.labels.find(kai_fractions::mig_label);
     if (mig && detail::go_boolean(*mig).value_or(false))
-        made.blocked = "node " + node.key.name + " has GPUs with partitions (MIG)";
+        made.blocked =
+            "node " + node.key.name + " has GPUs with partitions (MIG), which are not modelled";
     std::int64_t whole = 0;
     for (const kai_pod& pod : pods) {
         if (!pod.unread.empty() && made.blocked.empty())
@@ -104,7 +108,7 @@ struct kai_pod {
         }
     }
     for (shared_device& each : made.devices)
-        // The last sharer has left, and the reservation pod is about to.
+        // Without sharers the reservation pod is about to end.
         each.healthy = each.used.slots > 0;
     const auto groups = static_cast<std::int64_t>(made.devices.size());
     whole = std::min(whole, kai_fractions::most_gpus);

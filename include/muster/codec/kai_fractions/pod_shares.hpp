@@ -27,20 +27,21 @@ inline constexpr std::string_view memory_key = "gpu-memory";
 inline constexpr std::string_view count_key = "gpu-fraction-num-devices";
 inline constexpr std::string_view received_key = "received-resource-type";
 inline constexpr std::string_view group_label = "runai-gpu-group";
-/// The rest of the label's name and its value are the group.
+/// Prefix of the label of each group of a pod with several; its suffix and its value are the group.
 inline constexpr std::string_view groups_prefix = "runai-gpu-group/";
 
 } // namespace kai_fractions
 
-/// How KAI chooses among GPUs: fullest first (plugin gpupack) or emptiest first (gpuspread).
+/// How KAI orders GPUs: most used memory first (plugin gpupack) or least used first (gpuspread).
 enum class kai_order : std::uint8_t { pack, spread };
 
 namespace detail {
 
-/// Reads `gpu-fraction`: a number between 0 and 1, as text.
+/// Returns the share of the annotation `gpu-fraction`: a number above 0 and below 1. nullopt for
+/// any other text.
 [[nodiscard]] inline std::optional<share_memory> read_kai_fraction(std::string_view text) {
     constexpr std::int64_t whole = 1'000'000'000;
-    // A suffix such as m is no number in KAI.
+    // KAI does not accept suffixes such as m.
     if (text.find_first_not_of("0123456789.eE+-") != std::string_view::npos ||
         text.find_first_of("0123456789") == std::string_view::npos)
         return std::nullopt;
@@ -53,7 +54,7 @@ namespace detail {
     return memory_part{static_cast<std::int64_t>(parts), whole};
 }
 
-/// The shares that annotations of a pod request.
+/// The shares that the annotations of a pod request.
 struct kai_annotations {
     std::optional<share_memory> share;
     std::int64_t count = 1;
@@ -82,19 +83,21 @@ struct kai_annotations {
     if (memory.is_present()) {
         const auto units = whole_number(memory.text(), 1, most);
         if (!units)
-            return refuse(memory, "MiB, a whole number from 1 on");
+            return refuse(memory, "a whole number of MiB, at least 1");
         read.share = memory_amount{*units};
     }
     if (count.is_present()) {
         const auto number = whole_number(count.text(), 1, most);
         if (!number || !read.share)
-            return refuse(count, "a whole number from 1 on, with gpu-fraction or gpu-memory");
+            return refuse(count,
+                          "a whole number, at least 1, together with gpu-fraction or gpu-memory");
         read.count = *number;
     }
     return read;
 }
 
-/// Returns the whole GPUs that containers request, init containers too, saturated.
+/// Returns the number of whole GPUs that a pod requests: the maximum of each init container's
+/// amount and the sum of the containers' amounts. Saturates. O(containers).
 [[nodiscard]] inline std::int64_t whole_gpus(const std::vector<container_resources>& containers) {
     std::int64_t running = 0;
     std::int64_t most = 0;
@@ -113,8 +116,8 @@ struct kai_annotations {
 
 } // namespace detail
 
-/// Reads what a pod on a node holds of the node's GPUs: shares by its labels and annotations, whole
-/// GPUs by its requests. A reservation pod holds the GPU of its group.
+/// Reads what a pod holds of the GPUs of its node: shares by its labels and annotations, whole GPUs
+/// by its requests. A reservation pod holds the GPU of its group. O(labels + containers).
 [[nodiscard]] inline kai_pod read_kai_pod(const object_metadata& pod,
                                           const std::vector<container_resources>& containers,
                                           diagnostics& out) {
@@ -129,7 +132,7 @@ struct kai_annotations {
     }
     read.is_reservation = pod.key.name_space == kai_fractions::reservation_namespace;
     if (read.is_reservation) {
-        // It holds the GPU of its group, which its sharers use.
+        // Its GPU is the device of its group.
         if (read.groups.empty())
             read.whole = detail::whole_gpus(containers);
         return read;
@@ -154,8 +157,8 @@ struct kai_annotations {
     return read;
 }
 
-/// Reads what a pod requests of KAI's GPUs: shares by its annotations, or whole GPUs, which the
-/// same devices must have room for.
+/// Reads what a pod requests of KAI's GPUs: shares by its annotations, or else whole GPUs, which
+/// need idle devices. O(containers).
 [[nodiscard]] inline pod_share_requests
 read_kai_requests(const object_metadata& pod, const std::vector<container_resources>& containers,
                   kai_order order, diagnostics& out) {
@@ -168,8 +171,9 @@ read_kai_requests(const object_metadata& pod, const std::vector<container_resour
         return read;
     }
     if (asked.share && whole > 0) {
-        read.unsupported.push_back(std::string(kai_fractions::gpu_resource) +
-                                   " beside gpu-fraction or gpu-memory (expected one of them)");
+        read.unsupported.push_back(
+            std::string(kai_fractions::gpu_resource) +
+            " together with gpu-fraction or gpu-memory (expected one of them)");
         return read;
     }
     if (!asked.share && whole == 0)
@@ -185,8 +189,9 @@ read_kai_requests(const object_metadata& pod, const std::vector<container_resour
     return read;
 }
 
-/// Returns the labels and the annotation by which KAI knows the GPUs of a pod. `groups`: one for
-/// each of its shares; empty = the pod has whole GPUs. A new group needs a reservation pod before.
+/// Returns the labels and the annotation from which KAI reads the GPUs of a pod. `groups`: one for
+/// each of its shares; empty = the pod has whole GPUs. Precondition: each group has a reservation
+/// pod. O(groups).
 [[nodiscard]] inline share_marks kai_marks(const std::vector<std::string>& groups) {
     share_marks marks;
     marks.annotations.emplace(kai_fractions::received_key, groups.empty() ? "Regular" : "Fraction");

@@ -33,7 +33,7 @@ inline constexpr std::string_view partition_policy_label =
 
 namespace detail {
 
-/// Reads one GPU. Returns nullopt if it is no GPU or an error was reported.
+/// Reads one device. Returns nullopt if it is not a GPU, or if an error was reported.
 [[nodiscard]] inline std::optional<shared_device>
 read_koordinator_gpu(object_reader& object, std::map<std::string, std::string>& uuids) {
     namespace names = koordinator_devices;
@@ -84,9 +84,9 @@ read_koordinator_gpu(object_reader& object, std::map<std::string, std::string>& 
 
 } // namespace detail
 
-/// Reads a Device. Devices other than GPUs are not modelled. A minor number that is listed twice
-/// gets no pods. A node that honors its GPU partitions gives no devices: partitions are not
-/// modelled.
+/// Reads a Device object. Devices other than GPUs are ignored. A GPU of which the minor number is
+/// listed twice gets no pods. A node that honors its GPU partitions is blocked, as partitions are
+/// not modelled. O(devices²).
 [[nodiscard]] inline koordinator_device_object read_koordinator_device(object_reader& object,
                                                                        reading_context& context) {
     koordinator_device_object read;

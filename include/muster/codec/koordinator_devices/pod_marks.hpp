@@ -27,8 +27,8 @@ inline namespace v0_1 {
 namespace codec {
 
 /// Returns the annotation that hands GPUs over to Koordinator's node agent. `chosen`: indices of
-/// the node's devices for the pod's request. Memory and its percentage are both written: one is as
-/// requested, the other is computed and rounded down.
+/// the node's devices for the pod's request. Both the memory in bytes and its percentage are
+/// written: one as requested, the other computed from it and rounded down. O(chosen).
 [[nodiscard]] inline share_marks koordinator_marks(const share_request& request,
                                                    const std::vector<std::size_t>& chosen,
                                                    const koordinator_device_object& node) {

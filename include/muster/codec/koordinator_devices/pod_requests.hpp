@@ -31,32 +31,32 @@ inline constexpr std::string_view partition_key = "scheduling.koordinator.sh/gpu
 
 } // namespace koordinator_devices
 
-/// What a pod requests of GPUs in all, by Koordinator's names. Absent is not 0.
+/// What a pod requests of GPUs in total, by Koordinator's resource names. Absent is not 0.
 struct koordinator_amounts {
-    /// `koordinator.sh/gpu`: percent of cores and memory.
+    /// `koordinator.sh/gpu`: percent of both cores and memory.
     std::optional<std::int64_t> gpu;
-    /// `koordinator.sh/gpu.shared`: how many devices.
+    /// `koordinator.sh/gpu.shared`: number of devices.
     std::optional<std::int64_t> shared;
     std::optional<std::int64_t> core;
-    /// Bytes.
+    /// `koordinator.sh/gpu-memory`: bytes.
     std::optional<std::int64_t> memory;
     std::optional<std::int64_t> ratio;
-    /// Whole devices of `nvidia.com/gpu`, `amd.com/gpu` or `dcu.com/gpu`.
+    /// `nvidia.com/gpu`, `amd.com/gpu` or `dcu.com/gpu`: number of whole devices.
     std::optional<std::int64_t> whole;
 };
 
-/// The request that amounts amount to, or why they are none.
+/// The request of a pod's amounts, or why they are not valid.
 struct koordinator_request {
     std::optional<share_request> request;
-    /// True if each device can be shared with others.
+    /// True if each device can be shared with other pods.
     bool is_shared = false;
     std::string wrong;
 };
 
 /// Returns the request for a pod's amounts, by Koordinator's table of valid combinations: `whole`;
-/// `gpu`; `memory` or `ratio`, with `core` or without; the same with `shared`. Percentages above
-/// 100 are multiples of 100: whole devices. With `shared`, percentages are multiples of it, of at
-/// most 100 per device. O(1).
+/// `gpu`; `memory` or `ratio`, with `core` or without; the same with `shared`. A percentage above
+/// 100 must be a multiple of 100, and requests whole devices. With `shared`, percentages must be
+/// multiples of `shared`, at most 100 per device. O(1).
 [[nodiscard]] inline koordinator_request
 koordinator_request_of(const koordinator_amounts& amounts) {
     const auto fail = [](std::string why) {
@@ -85,11 +85,11 @@ koordinator_request_of(const koordinator_amounts& amounts) {
         count = *of.shared;
         for (const auto& each : {of.core, of.ratio})
             if (each && (*each % count != 0 || *each / count > 100))
-                return fail("gpu-core or gpu-memory-ratio is no multiple of gpu.shared, or more "
-                            "than 100 for each");
+                return fail("gpu-core or gpu-memory-ratio is not a multiple of gpu.shared, or is "
+                            "more than 100 per GPU");
     } else {
         if (!is_percentage(of.core) || !is_percentage(of.ratio))
-            return fail("a percentage above 100 is no multiple of 100");
+            return fail("a percentage above 100 is not a multiple of 100");
         if (of.ratio.value_or(0) > 100)
             count = *of.ratio / 100;
     }
@@ -102,8 +102,8 @@ koordinator_request_of(const koordinator_amounts& amounts) {
     else
         request.memory = memory_amount{*of.memory / count};
     made.is_shared = !of.ratio || *of.ratio / count < 100;
-    // By default the device with the most free memory comes first, but where the places of the
-    // devices are known, one without shares, then by number.
+    // Koordinator's defaults: the largest free part of memory first; if the places of all devices
+    // are known, unused devices first. Ties by minor number.
     request.order = {device_key::percent_up, device_key::index_up, device_key::index_up};
     request.prefers_near = !made.is_shared || count == 1;
     return made;
@@ -111,7 +111,8 @@ koordinator_request_of(const koordinator_amounts& amounts) {
 
 namespace detail {
 
-/// Reads the hints for GPUs. Returns what is not modelled or malformed; empty = nothing.
+/// Reads the hints for GPUs into `to`. Returns an error message if a hint is malformed or not
+/// modelled; empty otherwise.
 [[nodiscard]] inline std::string read_koordinator_hint(const metadata_text& at, bool is_shared,
                                                        share_request& to) {
     if (!at.is_present())
@@ -119,12 +120,12 @@ namespace detail {
     boost::json::error_code error;
     const boost::json::value root = boost::json::parse({at.text().data(), at.text().size()}, error);
     if (error || !root.is_object())
-        return at.text_of("no JSON object (expected hints by device type)");
+        return at.text_of("not a JSON object (expected hints by device type)");
     const boost::json::value* const gpu = root.get_object().if_contains("gpu");
     if (gpu == nullptr || gpu->is_null())
         return {};
     if (!gpu->is_object())
-        return at.text_of("gpu is no object");
+        return at.text_of("gpu is not an object");
     for (const auto& member : gpu->get_object()) {
         const std::string_view key(member.key().data(), member.key().size());
         const auto* const text = member.value().if_string();
@@ -142,18 +143,19 @@ namespace detail {
             to.within = share_nearness::same_node;
         else
             return at.text_of(in_quotes(value) +
-                              " is no scope of GPUs (expected PCIe, NUMANode or Node)");
+                              " is not a scope of GPUs (expected PCIe, NUMANode or Node)");
         if (is_shared && to.count > 1)
-            return at.text_of("shares of several GPUs have no scope");
+            return at.text_of("shares of several GPUs cannot have a scope");
     }
     return {};
 }
 
 } // namespace detail
 
-/// Reads what a pod requests of Koordinator's GPUs, of all containers together, as Koordinator
-/// does. `whole_resource`: the name of whole GPUs, such as nvidia.com/gpu; empty = they are not
-/// Koordinator's. Init containers count where they need more than the containers.
+/// Reads what a pod requests of Koordinator's GPUs, for all containers together, as Koordinator
+/// does. Each amount is the maximum of each init container's amount and the sum of the containers'
+/// amounts. `whole_resource`: the resource name of whole GPUs, such as nvidia.com/gpu; empty =
+/// whole GPUs are not managed by Koordinator. O(resources of the containers).
 [[nodiscard]] inline pod_share_requests
 read_koordinator_requests(const object_metadata& pod,
                           const std::vector<container_resources>& containers,

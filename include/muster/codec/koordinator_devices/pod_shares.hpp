@@ -33,8 +33,8 @@ inline constexpr std::string_view allocated_key = "scheduling.koordinator.sh/dev
 
 namespace detail {
 
-/// Returns a quantity of JSON in units, rounded up; nullopt if it is absent, and -1 if it is no
-/// quantity from 0 on.
+/// Returns a quantity of a JSON object in units, rounded up; nullopt if it is absent, -1 if it is
+/// not a quantity of at least 0.
 [[nodiscard]] inline std::optional<std::int64_t> json_amount(const boost::json::object& in,
                                                              std::string_view key) {
     const boost::json::value* const value = in.if_contains(key);
@@ -49,18 +49,18 @@ namespace detail {
     return parsed && parsed->sign() >= 0 ? parsed->units_up() : -1;
 }
 
-/// Reads one entry of the GPUs. Returns what is wrong; empty = nothing.
+/// Reads one entry of the list of GPUs. Returns an error message; empty if there is none.
 [[nodiscard]] inline std::string read_koordinator_share(const boost::json::value& entry,
                                                         std::vector<held_share>& to) {
     namespace names = koordinator_devices;
     const boost::json::object* const object = entry.if_object();
     if (object == nullptr)
-        return "a GPU is no object";
+        return "an entry of gpu is not an object";
     std::int64_t minor = 0;
     if (const boost::json::value* const value = object->if_contains("minor")) {
         const std::int64_t* const number = value->if_int64();
         if (number == nullptr || *number < 0 || *number > std::numeric_limits<std::int32_t>::max())
-            return "the minor of a GPU is no whole number from 0 to 2147483647";
+            return "the minor of a GPU is not a whole number from 0 to 2147483647";
         minor = *number;
     }
     held_share share{std::to_string(minor)};
@@ -72,7 +72,7 @@ namespace detail {
     const auto memory = json_amount(*resources, names::memory_resource);
     const auto ratio = json_amount(*resources, names::ratio_resource);
     if (core.value_or(0) < 0 || memory.value_or(0) < 0 || ratio.value_or(0) < 0)
-        return "an amount of GPU " + share.device + " is no quantity from 0 on";
+        return "an amount of GPU " + share.device + " is not a quantity of at least 0";
     share.cores = core.value_or(0);
     if (memory)
         share.memory = memory_amount{*memory};
@@ -85,8 +85,8 @@ namespace detail {
 } // namespace detail
 
 /// Reads the GPUs that Koordinator gave to a pod. Returns nullopt if the pod has none. If the
-/// annotation cannot be read, the pod's node must give no devices: which ones are free is unknown.
-/// O(annotation).
+/// annotation cannot be read, `unread` is set: the free devices of the pod's node are unknown, so
+/// it must not give any. O(annotation).
 [[nodiscard]] inline std::optional<pod_shares> read_koordinator_pod(const object_metadata& pod,
                                                                     diagnostics& out) {
     const metadata_text at(pod, "pod", koordinator_devices::allocated_key, out);
@@ -103,17 +103,17 @@ namespace detail {
     boost::json::error_code error;
     const boost::json::value root = boost::json::parse({at.text().data(), at.text().size()}, error);
     if (error)
-        return refuse("no JSON: " + error.message() + " (expected an object)");
+        return refuse("not JSON: " + error.message() + " (expected an object)");
     if (root.is_null())
         return std::nullopt;
     const boost::json::object* const types = root.if_object();
     if (types == nullptr)
-        return refuse("no JSON object (expected lists of devices by type)");
+        return refuse("not a JSON object (expected lists of devices by type)");
     const boost::json::value* const list = types->if_contains("gpu");
     if (list == nullptr || list->is_null())
         return std::nullopt;
     if (!list->is_array())
-        return refuse("gpu is no list");
+        return refuse("gpu is not a list");
     for (const boost::json::value& entry : list->get_array())
         if (const std::string wrong = detail::read_koordinator_share(entry, read.shares);
             !wrong.empty())

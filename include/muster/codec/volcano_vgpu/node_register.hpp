@@ -30,8 +30,8 @@ inline constexpr std::string_view cores_resource = "volcano.sh/vgpu-cores";
 
 namespace detail {
 
-/// Reads `id,count,memory,type,health,mode`; more parts are of newer versions. Returns what is
-/// wrong; empty = nothing.
+/// Reads `id,count,memory,type,health,mode`. Further parts, of newer versions, are ignored. Returns
+/// an error message; empty if there is none.
 [[nodiscard]] inline std::string read_volcano_entry(std::string_view entry, shared_device& to) {
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     const std::vector<std::string_view> parts = split_text(entry, ',');
@@ -42,18 +42,18 @@ namespace detail {
     const auto memory = whole_number(parts[2], 0, most);
     const auto health = go_boolean(parts[4]);
     if (!slots || !memory)
-        return "its count or memory is no whole number from 0 to 2147483647";
+        return "its count or memory is not a whole number from 0 to 2147483647";
     if (!health)
-        return in_quotes(parts[4]) + " is no health (expected true or false)";
+        return in_quotes(parts[4]) + " is not a health state (expected true or false)";
     if (parts[0].empty() || parts[0].find_first_of(";[]") != std::string_view::npos)
-        return in_quotes(parts[0]) + " is no id (expected a text without ; and brackets)";
+        return in_quotes(parts[0]) + " is not an id (expected a text without ; and brackets)";
     to.id = parts[0];
     to.slots = *slots;
     to.memory = *memory;
     to.cores = 100;
     to.model = parts[3];
     to.healthy = *health;
-    // Only MIG is a mode of its own.
+    // Volcano treats every mode but MIG as hami-core.
     to.mode = parts[5] == "mig" ? "mig" : "hami-core";
     return {};
 }
@@ -61,10 +61,11 @@ namespace detail {
 } // namespace detail
 
 /// Reads the devices that Volcano's vGPU device plugin registered in a node's annotations. Memory
-/// is in MiB. Returns nullopt if the node has no register, or if one of the resources that the
-/// plugin reports is 0 or absent: then Volcano gives no devices of the node. The last device's mode
-/// is that of the node, as in Volcano. What cannot be read is left out with a warning. Unlike
-/// Volcano, unhealthy devices get no pods. O(annotation).
+/// is in MiB, cores in percent. Returns nullopt if the node has no register, or if one of the
+/// resources that the plugin reports is 0 or absent; then Volcano assigns no devices of the node.
+/// The mode of the last device applies to the whole node, as in Volcano. Unlike in Volcano,
+/// unhealthy devices get no pods. Entries that cannot be read are skipped, with a warning.
+/// O(annotation × devices).
 [[nodiscard]] inline std::optional<node_shares>
 read_volcano_vgpu_node(const object_metadata& node,
                        const std::map<std::string, std::int64_t>& allocatable, diagnostics& out) {
@@ -81,7 +82,7 @@ read_volcano_vgpu_node(const object_metadata& node,
     node_shares read{node.key.name, {}, {}};
     const std::vector<std::string_view> entries = detail::split_text(at.text(), ':');
     if (entries.size() == 1)
-        at.warning("no device ends (expected entries that end with :)");
+        at.warning("found no entry (expected entries that end with :)");
     std::string mode;
     for (std::size_t index = 0; index < entries.size() && entries.size() > 1; ++index) {
         if (detail::without_blanks(entries[index]).empty())
@@ -89,7 +90,7 @@ read_volcano_vgpu_node(const object_metadata& node,
         shared_device device;
         const std::string wrong = detail::read_volcano_entry(entries[index], device);
         if (!wrong.empty()) {
-            at.warning("entry " + std::to_string(index) + " is left out: " + wrong);
+            at.warning("entry " + std::to_string(index) + " is skipped: " + wrong);
             continue;
         }
         mode = device.mode;

@@ -32,8 +32,8 @@ inline constexpr std::string_view group_policy_key = "volcano.sh/vgpu-podgroup-p
 
 namespace detail {
 
-/// Types that are used exclude the list of those that are not; both are texts between commas as
-/// they stand, and an empty one is part of every type.
+/// Reads the annotations that restrict devices. `use-gputype` overrides `nouse-gputype`. Both are
+/// split at commas without trimming, and an empty part is a substring of every type.
 [[nodiscard]] inline share_filter read_volcano_filter(const object_metadata& pod) {
     const auto parts = [&](const std::string& text) {
         std::vector<std::string> all;
@@ -60,7 +60,8 @@ namespace detail {
     return filter;
 }
 
-/// Returns the order of the scheduler's setting `deviceshare.SchedulePolicy`.
+/// Returns the order for a value of the scheduler's setting `deviceshare.SchedulePolicy`; any other
+/// value: the last device first.
 [[nodiscard]] inline device_order volcano_order(std::string_view policy) {
     if (policy == "binpack")
         return {device_key::memory_down, device_key::index_up, device_key::index_up};
@@ -69,8 +70,9 @@ namespace detail {
     return {device_key::index_down, device_key::index_down, device_key::index_down};
 }
 
-/// Reads what one container requests; see read_hami_container(). A container that names memory and
-/// no count requests one device. 101 % counts as absent; any other percentage overrides the memory.
+/// Reads what one container requests; see read_hami_container(). A container with a limit of memory
+/// and without one of the count requests one device. A percentage of 101 counts as absent; any
+/// other percentage overrides the memory.
 [[nodiscard]] inline std::optional<share_request>
 read_volcano_container(const container_resources& of, std::vector<std::string>& unsupported) {
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
@@ -89,7 +91,7 @@ read_volcano_container(const container_resources& of, std::vector<std::string>& 
     if (unsupported.size() != before)
         return std::nullopt;
     if (!has_limit(volcano_vgpu::count_resource) && !has_limit(volcano_vgpu::memory_resource)) {
-        // Volcano looks at limits only, and such a pod would start without a device.
+        // Volcano reads limits only, so such a pod would start without a device.
         if (memory || percentage || cores || count)
             unsupported.push_back("shares of GPUs of container " + in_quotes(of.name) +
                                   " (expected limits of " +
@@ -108,8 +110,8 @@ read_volcano_container(const container_resources& of, std::vector<std::string>& 
 
 } // namespace detail
 
-/// Reads what a pod requests of Volcano's vGPUs. `policy`: see volcano_order(). `containers`: init
-/// containers first; those with requests are not modelled.
+/// Reads what a pod requests of Volcano's vGPUs. Init containers with requests are not modelled.
+/// `policy`: see volcano_order(). `containers`: init containers first. O(containers × annotations).
 [[nodiscard]] inline pod_share_requests
 read_volcano_vgpu_requests(const object_metadata& pod,
                            const std::vector<container_resources>& containers,

@@ -37,8 +37,8 @@ inline constexpr std::string_view phase_key = "volcano.sh/bind-phase";
 }
 
 /// Reads the devices that Volcano gave to a pod. Returns nullopt if the pod has none. If the list
-/// cannot be read, the pod's node must give no devices: which ones are free is unknown. Unlike
-/// Volcano, several containers of a pod on one device all count. O(annotation).
+/// cannot be read, `unread` is set: the free devices of the pod's node are unknown, so it must not
+/// give any. Unlike in Volcano, each container of a pod on the same device counts. O(annotation).
 [[nodiscard]] inline std::optional<pod_shares> read_volcano_vgpu_pod(const object_metadata& pod,
                                                                      diagnostics& out) {
     const metadata_text at(pod, "pod", volcano_vgpu::ids_key, out);
@@ -57,9 +57,10 @@ inline constexpr std::string_view phase_key = "volcano.sh/bind-phase";
     return read;
 }
 
-/// Returns the annotations that hand devices over to Volcano's vGPU device plugin, as Volcano puts
-/// them on the Binding. `seconds`: Unix time. `with_request`: the containers with requests, in the
-/// order of the pod; others have no entry.
+/// Returns the annotations that hand devices over to Volcano's vGPU device plugin, as Volcano
+/// writes them on the Binding. `with_request`: positions of the containers with requests, in the
+/// order of the pod; the list has no entry for other containers. `seconds`: Unix time. O(containers
+/// × shares).
 [[nodiscard]] inline share_marks volcano_vgpu_marks(const std::vector<chosen_share>& shares,
                                                     const std::vector<std::size_t>& with_request,
                                                     const std::string& node, std::int64_t seconds) {

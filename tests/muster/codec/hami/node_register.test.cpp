@@ -37,7 +37,7 @@ reading read(const std::string& value) {
 
 } // namespace
 
-TEST_CASE("HAMi's JSON register lists devices, and what is absent is 0") {
+TEST_CASE("HAMi's JSON register lists devices, and absent fields are 0") {
     const auto [node, findings] = read(json);
     CHECK(findings.empty());
     CHECK(node.node == "x");
@@ -55,7 +55,7 @@ TEST_CASE("HAMi's JSON register lists devices, and what is absent is 0") {
     CHECK(node.devices[1].mode.empty());
 }
 
-TEST_CASE("a device without health in HAMi's register is unhealthy, as Go leaves false out") {
+TEST_CASE("a device without health in HAMi's register is unhealthy, as Go omits false") {
     CHECK_FALSE(read(R"([{"id":"a","count":1,"devmem":1}])").node.devices[0].healthy);
 }
 
@@ -86,7 +86,7 @@ TEST_CASE("a node without HAMi's register has no devices of HAMi") {
     CHECK_FALSE(read_hami_node({}, out).has_value());
 }
 
-TEST_CASE("a wrong entry of HAMi's register is left out with a warning that names the node") {
+TEST_CASE("a malformed entry of HAMi's register is skipped, with a warning that names the node") {
     const auto check = [](const std::string& value, std::size_t devices, const char* part) {
         const reading made = read(value);
         const std::string& findings = made.findings;
@@ -95,19 +95,19 @@ TEST_CASE("a wrong entry of HAMi's register is left out with a warning that name
         CHECK(findings.find("node x: hami.io/node-nvidia-register: ") != std::string::npos);
         CHECK(findings.find(part) != std::string::npos);
     };
-    check("a,1,2,3,T,0:b,1,2,3,T,0,true:", 1, "6 parts between commas, expected 7 or 9");
+    check("a,1,2,3,T,0:b,1,2,3,T,0,true:", 1, "6 parts between commas (expected 7 or 9)");
     check("a,1,2,3,T,0,maybe:", 0, "expected true or false");
     check("a,-1,2,3,T,0,true:", 0, "whole numbers from 0 to 2147483647");
     check("a,1,2147483648,3,T,0,true:", 0, "whole numbers from 0 to 2147483647");
-    check("a,1,2,3,T,0,true", 0, "no device ends");
-    check(",1,2,3,T,0,true:", 0, "\"\" is no id");
-    check("[{\"id\":\"a\"", 0, "no JSON");
-    check("[1,{\"id\":\"a\"}]", 1, "entry 0 is left out: it is no object");
-    check(R"([{"id":"a","count":"3"}])", 0, "count is no whole number");
-    check(R"([{"id":"a","devmem":-3}])", 0, "devmem is no whole number");
-    check(R"([{"id":"a","devmem":1e30}])", 0, "devmem is no whole number");
+    check("a,1,2,3,T,0,true", 0, "found no entry");
+    check(",1,2,3,T,0,true:", 0, "\"\" is not an id");
+    check("[{\"id\":\"a\"", 0, "not JSON");
+    check("[1,{\"id\":\"a\"}]", 1, "entry 0 is skipped: it is not an object");
+    check(R"([{"id":"a","count":"3"}])", 0, "count is not a whole number");
+    check(R"([{"id":"a","devmem":-3}])", 0, "devmem is not a whole number");
+    check(R"([{"id":"a","devmem":1e30}])", 0, "devmem is not a whole number");
     check(R"([{"id":"a,b"}])", 0, "expected a text without");
-    check(R"([{"id":7}])", 0, "id is no string");
+    check(R"([{"id":7}])", 0, "id is not a string");
     check(R"([{"id":"a","health":"yes"}])", 0, "health is neither true nor false");
 }
 
@@ -118,14 +118,14 @@ TEST_CASE("a device that HAMi's register lists twice gets no pods") {
     CHECK(findings.find("listed twice") != std::string::npos);
 }
 
-TEST_CASE("a finding about HAMi's register has the place of the annotation") {
+TEST_CASE("a finding about HAMi's register is at the place of the annotation") {
     read_object node("kind: Node\nmetadata:\n  name: n1\n  annotations:\n"
                      "    hami.io/node-nvidia-register: 'a:'\n");
     static_cast<void>(read_hami_node(node.metadata, node.out));
     CHECK(node.findings().find("f:5:35: warning: metadata.annotations[") == 0);
 }
 
-TEST_CASE("no text of HAMi's register breaks its reader") {
+TEST_CASE("the reader of HAMi's register accepts any text") {
     muster::testing::random chance(muster::testing::random_seed());
     const std::string old =
         "GPU-0,10,7680,100,NVIDIA-T4,0,true:GPU-1,5,80,9,NVIDIA-T4,1,false,1,m:";

@@ -40,7 +40,7 @@ muster::share_request one(const std::string& limits, const std::string& annotati
 
 } // namespace
 
-TEST_CASE("HAMi's memory comes before a percentage, and without both it is all memory") {
+TEST_CASE("HAMi's gpumem overrides gpumem-percentage, and without both all memory is requested") {
     CHECK(one("{nvidia.com/gpu: 2, nvidia.com/gpumem: 3000}").count == 2);
     CHECK(one("{nvidia.com/gpu: 2, nvidia.com/gpumem: 3000}").memory ==
           share_memory(memory_amount{3000}));
@@ -56,7 +56,7 @@ TEST_CASE("HAMi's memory comes before a percentage, and without both it is all m
           share_memory(whole_memory{}));
 }
 
-TEST_CASE("HAMi's settings give defaults and a unit of memory") {
+TEST_CASE("HAMi's settings define defaults and the unit of memory") {
     hami_options options;
     options.default_memory = 500;
     options.default_cores = 7;
@@ -86,7 +86,7 @@ TEST_CASE("what HAMi's webhook adds to created pods is added to pods without a u
     CHECK(made.requests.at(0).request.cores == 0);
 }
 
-TEST_CASE("each container of a pod of HAMi has a request of its own") {
+TEST_CASE("each container of a pod of HAMi has its own request") {
     const auto made = read({"{nvidia.com/gpu: 1}", "{cpu: 1}", "{nvidia.com/gpu: 2}"});
     REQUIRE(made.requests.size() == 2);
     CHECK(made.requests[1].container == 2);
@@ -115,7 +115,7 @@ TEST_CASE("the annotations of a pod of HAMi restrict its devices") {
     CHECK_FALSE(with("{hami.io/gpu-scheduler-policy: 'binpack'}").needs_idle);
 }
 
-TEST_CASE("HAMi's policies are orders") {
+TEST_CASE("each policy of HAMi is an order of devices") {
     using detail::hami_order;
     constexpr auto load_up = device_key::load_up;
     constexpr auto load_down = device_key::load_down;
@@ -134,7 +134,7 @@ TEST_CASE("HAMi's policies are orders") {
     CHECK(hami_order("mutex", true) == device_order{device_key::slots_up, numa_down, last});
 }
 
-TEST_CASE("a request that HAMi could not read makes the pod wait") {
+TEST_CASE("a pod with a request that HAMi cannot read waits") {
     CHECK(read({"{nvidia.com/gpu: 1, nvidia.com/gpumem: 3G}"}).unsupported.size() == 1);
     CHECK(read({"{nvidia.com/gpu: 1, nvidia.com/gpumem: 500m}"}).unsupported.size() == 1);
     CHECK(read({"{nvidia.com/gpu: 3G}"}).unsupported ==
@@ -147,7 +147,7 @@ TEST_CASE("a request that HAMi could not read makes the pod wait") {
     CHECK(made.containers == 2);
 }
 
-TEST_CASE("no annotation of a pod breaks HAMi's reader, and no device gets more than it has") {
+TEST_CASE("HAMi's reader accepts any annotation, and no device gets more than it has") {
     muster::testing::random chance(muster::testing::random_seed());
     const std::string old =
         "GPU-0,3,7680,100,NVIDIA-T4,0,true:GPU-1,5,80,9,NVIDIA-T4,1,true,1,mps:";

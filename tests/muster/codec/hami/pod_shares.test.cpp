@@ -46,7 +46,7 @@ TEST_CASE("HAMi's list of a pod's devices has ; between containers") {
     CHECK(read_hami_pod(annotated(hami::allocated_key, ""), out)->shares.empty());
 }
 
-TEST_CASE("what a pod holds is added to the devices of its node") {
+TEST_CASE("the shares of a pod are added to the use of its node's devices") {
     auto node = two_gpus();
     diagnostics out;
     CHECK(add_pod_shares(node, *read_hami_pod(annotated(hami::allocated_key, list), out)).empty());
@@ -54,7 +54,7 @@ TEST_CASE("what a pod holds is added to the devices of its node") {
     CHECK(node.devices[1].used == share_amounts{1, 2000, 0});
 }
 
-TEST_CASE("init containers hold devices one after the other, before the containers") {
+TEST_CASE("an init container counts only for what it holds beyond the sum of the containers") {
     auto node = two_gpus();
     diagnostics out;
     const auto pod = read_hami_pod(
@@ -63,7 +63,7 @@ TEST_CASE("init containers hold devices one after the other, before the containe
     CHECK(node.devices[0].used == share_amounts{1, 9000, 50});
 }
 
-TEST_CASE("a device that the node does not have is named") {
+TEST_CASE("a device that the node does not have is returned by id") {
     auto node = two_gpus();
     diagnostics out;
     const auto pod =
@@ -93,7 +93,7 @@ TEST_CASE("a share of a partition is a share of the device") {
     CHECK(pod->shares[0].cores == 7);
 }
 
-TEST_CASE("the marks of HAMi read back as what was chosen") {
+TEST_CASE("HAMi's marks read back as the chosen shares") {
     const std::vector<chosen_share> chosen{
         {0, "GPU-1", 4000, 30}, {0, "GPU-0", 4000, 30}, {2, "GPU-1", 100, 0}};
     const auto marks = hami_marks(chosen, 3, "n1", 1'700'000'000);
@@ -118,7 +118,7 @@ TEST_CASE("the marks of HAMi read back as what was chosen") {
     }
 }
 
-TEST_CASE("no text of HAMi's list breaks its reader") {
+TEST_CASE("the reader of HAMi's list accepts any text") {
     muster::testing::random chance(muster::testing::random_seed());
     std::size_t readable = 0;
     for (std::uint64_t at = 0; at < muster::testing::case_count(4000); ++at) {

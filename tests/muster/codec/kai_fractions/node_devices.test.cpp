@@ -42,7 +42,7 @@ muster::share_request one(const std::string& text) {
 
 } // namespace
 
-TEST_CASE("the GPUs of a node of KAI are those of groups, of pods, and idle ones") {
+TEST_CASE("the GPUs of a node of KAI are those of groups, those of pods, and idle ones") {
     object_metadata node;
     node.labels.set("nvidia.com/gpu.memory", "16160");
     diagnostics out;
@@ -66,7 +66,7 @@ TEST_CASE("the GPUs of a node of KAI are those of groups, of pods, and idle ones
     CHECK(made.devices[3].healthy);
 }
 
-TEST_CASE("a group of KAI without sharers is about to end, and its GPU gets no pods") {
+TEST_CASE("the GPU of a group of KAI without sharers gets no pods") {
     diagnostics out;
     const std::vector<kai_pod> pods{standing(
         pod("{}", "{runai-gpu-group: g}", "{nvidia.com/gpu: 1}", "kai-resource-reservation"))};
@@ -75,7 +75,8 @@ TEST_CASE("a group of KAI without sharers is about to end, and its GPU gets no p
     CHECK_FALSE(made.devices[0].healthy);
 }
 
-TEST_CASE("KAI rounds the memory of a GPU down to 100 MiB, and takes large numbers for bytes") {
+TEST_CASE("KAI rounds the memory of a GPU down to a multiple of 100 MiB, and reads large numbers "
+          "as bytes") {
     const auto memory = [](const std::string& label) {
         object_metadata node;
         node.key.name = "n1";

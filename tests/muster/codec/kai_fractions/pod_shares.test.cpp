@@ -67,13 +67,14 @@ TEST_CASE("a whole GPU of KAI must be idle") {
     CHECK(requests(pod("{}")).empty());
 }
 
-TEST_CASE("KAI packs the fullest GPU or spreads") {
+TEST_CASE("KAI packs GPUs or spreads over them") {
     CHECK(one(pod("{gpu-memory: '1'}")).order[0] == muster::device_key::memory_down);
     CHECK(requests(pod("{gpu-memory: '1'}"), kai_order::spread).requests[0].request.order[0] ==
           muster::device_key::memory_up);
 }
 
-TEST_CASE("wrong annotations of KAI make the pod wait, with the pod and the field") {
+TEST_CASE(
+    "a pod with malformed annotations of KAI waits, and the reason names the pod and the field") {
     for (const char* const wrong :
          {"{gpu-fraction: '0'}", "{gpu-fraction: '1'}", "{gpu-fraction: '1.5'}",
           "{gpu-fraction: '-0.5'}", "{gpu-fraction: '500m'}", "{gpu-fraction: half}",
@@ -122,7 +123,7 @@ TEST_CASE("the marks of KAI are the groups of the pod's GPUs") {
     CHECK(kai_marks({}).annotations.at("received-resource-type") == "Regular");
 }
 
-TEST_CASE("no annotation breaks KAI's readers, and no device gets more than it has") {
+TEST_CASE("KAI's readers accept any annotation, and no device gets more than it has") {
     muster::testing::random chance(muster::testing::random_seed());
     const std::vector<std::string> keys{"gpu-fraction", "gpu-memory", "gpu-fraction-num-devices"};
     const std::vector<std::string> values{"0.5", "2000", "1"};

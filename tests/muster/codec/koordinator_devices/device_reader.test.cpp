@@ -97,7 +97,7 @@ TEST_CASE("a minor number that a Device lists twice gets no pods") {
     CHECK(made.findings.find("device 3 of node n1 is listed twice") != std::string::npos);
 }
 
-TEST_CASE("wrong fields of a Device are findings with their places") {
+TEST_CASE("malformed fields of a Device are findings with their places") {
     const auto made = read("{type: gpu, minor: -1, health: true, resources: " + amounts + "}");
     CHECK(made.object.shares.devices.empty());
     CHECK(made.findings.find("f:4:") == 0);
@@ -113,7 +113,7 @@ TEST_CASE("a node that honors GPU partitions gives no devices") {
     CHECK(made.object.shares.blocked.find("node n1 honors") == 0);
 }
 
-TEST_CASE("no text of a Device breaks its reader") {
+TEST_CASE("the reader of a Device accepts any text") {
     muster::testing::random chance(muster::testing::random_seed());
     const std::string devices =
         gpu("1", ", topology: {socketID: 0, nodeID: 1, pcieID: p}") + ", " + gpu("0");

@@ -68,7 +68,7 @@ TEST_CASE("memory of Koordinator's GPUs is an amount or a percentage, with cores
               .unsupported.size() == 1);
 }
 
-TEST_CASE("koordinator.sh/gpu.shared is a number of GPUs that divide the amounts") {
+TEST_CASE("koordinator.sh/gpu.shared is the number of GPUs by which the amounts are divided") {
     const auto two = one({"{koordinator.sh/gpu.shared: 2, koordinator.sh/gpu-memory: 8Gi, "
                           "koordinator.sh/gpu-core: 40}"});
     CHECK(two.count == 2);
@@ -83,7 +83,7 @@ TEST_CASE("koordinator.sh/gpu.shared is a number of GPUs that divide the amounts
     CHECK(read({"{koordinator.sh/gpu.shared: 2}"}).unsupported.size() == 1);
 }
 
-TEST_CASE("the containers of a pod of Koordinator request together") {
+TEST_CASE("the containers of a pod of Koordinator have one request together") {
     CHECK(one({"{koordinator.sh/gpu: 100}", "{koordinator.sh/gpu: 100}"}).count == 2);
     CHECK(one({"{koordinator.sh/gpu: 20}", "{koordinator.sh/gpu: 30}"}).cores == 50);
     read_object pod(
@@ -95,7 +95,7 @@ TEST_CASE("the containers of a pod of Koordinator request together") {
               .request.cores == 60);
 }
 
-TEST_CASE("whole GPUs are Koordinator's if it is told their name") {
+TEST_CASE("whole GPUs count only under the given resource name") {
     CHECK(one({"{nvidia.com/gpu: 2}"}).count == 2);
     CHECK(one({"{nvidia.com/gpu: 2}"}).memory == share_memory(memory_part{100, 100}));
     CHECK(read({"{nvidia.com/gpu: 1, koordinator.sh/gpu: 100}"}).unsupported.size() == 1);
@@ -103,14 +103,14 @@ TEST_CASE("whole GPUs are Koordinator's if it is told their name") {
     CHECK(read_koordinator_requests(pod.metadata, pod.containers, "", pod.out).empty());
 }
 
-TEST_CASE("a whole GPU, and one that is shared, come from places in use") {
+TEST_CASE("whole GPUs and a share of one GPU prefer places in use") {
     CHECK(one({"{koordinator.sh/gpu: 200}"}).prefers_near);
     CHECK(one({"{koordinator.sh/gpu: 50}"}).prefers_near);
     CHECK_FALSE(
         one({"{koordinator.sh/gpu.shared: 2, koordinator.sh/gpu-memory: 8Gi}"}).prefers_near);
 }
 
-TEST_CASE("a hint of Koordinator requires a scope, and other hints make the pod wait") {
+TEST_CASE("a hint of Koordinator can require a scope; a pod with other hints waits") {
     const std::vector<std::string> two{"{koordinator.sh/gpu: 200}"};
     CHECK(one(two, hint(R"({"requiredTopologyScope":"PCIe"})")).within ==
           share_nearness::same_pcie);
@@ -130,7 +130,7 @@ TEST_CASE("a hint of Koordinator requires a scope, and other hints make the pod 
               .unsupported.size() == 1);
 }
 
-TEST_CASE("RDMA, FPGA and partitions of Koordinator make the pod wait") {
+TEST_CASE("a pod that requests RDMA, FPGA or partitions of Koordinator waits") {
     CHECK(read({"{koordinator.sh/gpu: 100, koordinator.sh/rdma: 1}"}).unsupported ==
           std::vector<std::string>{"koordinator.sh/rdma"});
     CHECK(read({"{koordinator.sh/fpga: 100}"}).unsupported.size() == 1);
@@ -141,7 +141,7 @@ TEST_CASE("RDMA, FPGA and partitions of Koordinator make the pod wait") {
     CHECK(read({"{koordinator.sh/gpu: 500m}"}).unsupported.size() == 1);
 }
 
-TEST_CASE("no hint breaks Koordinator's reader, and no device gets more than it has") {
+TEST_CASE("Koordinator's reader accepts any hint, and no device gets more than it has") {
     muster::testing::random chance(muster::testing::random_seed());
     const read_object pod(pod_text({"{koordinator.sh/gpu: 60}"}));
     node_shares node;

@@ -92,7 +92,7 @@ TEST_CASE("the marks of Koordinator name cores, memory and percentage of each GP
           R"("koordinator.sh/gpu-memory-ratio":"53"},"id":"GPU-0"}]})");
 }
 
-TEST_CASE("the marks of Koordinator read back as what was chosen") {
+TEST_CASE("Koordinator's marks read back as the chosen shares") {
     muster::share_request request;
     request.count = 2;
     request.memory = muster::memory_part{50, 100};
@@ -108,7 +108,7 @@ TEST_CASE("the marks of Koordinator read back as what was chosen") {
         CHECK(device.used == share_amounts{1, 8 * gib, 50});
 }
 
-TEST_CASE("no text of Koordinator's allocation breaks its reader") {
+TEST_CASE("the reader of Koordinator's allocation accepts any text") {
     muster::testing::random chance(muster::testing::random_seed());
     std::size_t readable = 0;
     for (std::uint64_t at = 0; at < muster::testing::case_count(4000); ++at) {

@@ -40,7 +40,7 @@ reading read(const std::string& value) {
 
 } // namespace
 
-TEST_CASE("Volcano's register lists devices, each of 100 cores") {
+TEST_CASE("Volcano's register lists devices, each with 100 % of cores") {
     const auto [node, findings] = read(two);
     CHECK(findings.empty());
     REQUIRE(node.devices.size() == 2);
@@ -54,7 +54,7 @@ TEST_CASE("Volcano's register lists devices, each of 100 cores") {
     CHECK(node.devices[1].mode == "hami-core");
 }
 
-TEST_CASE("the mode of Volcano's last device is that of the node") {
+TEST_CASE("the mode of Volcano's last device applies to the whole node") {
     const auto node = read("a,1,1,NVIDIA,true,hami-core:b,1,1,NVIDIA,true,mig:").node;
     for (const auto& device : node.devices) {
         CHECK(device.mode == "mig");
@@ -77,7 +77,8 @@ TEST_CASE("a node has Volcano's devices only while its plugin reports resources"
     CHECK(out.findings().empty());
 }
 
-TEST_CASE("a wrong entry of Volcano's register is left out with a warning that names the node") {
+TEST_CASE(
+    "a malformed entry of Volcano's register is skipped, with a warning that names the node") {
     const auto check = [](const std::string& value, std::size_t devices, const char* part) {
         const reading made = read(value);
         INFO(made.findings);
@@ -88,15 +89,15 @@ TEST_CASE("a wrong entry of Volcano's register is left out with a warning that n
     check("a,1,2,T,true:b,1,2,T,true,m:", 1, "it has 5 parts between commas");
     check("a,-1,2,T,true,m:", 0, "from 0 to 2147483647");
     check("a,1,4294967296,T,true,m:", 0, "from 0 to 2147483647");
-    check("a,1,2,T,yes,m:", 0, "\"yes\" is no health");
-    check(",1,2,T,true,m:", 0, "is no id");
-    check("a[0],1,2,T,true,m:", 0, "is no id");
-    check("a,1,2,T,true,m", 0, "no device ends");
+    check("a,1,2,T,yes,m:", 0, "\"yes\" is not a health");
+    check(",1,2,T,true,m:", 0, "is not an id");
+    check("a[0],1,2,T,true,m:", 0, "is not an id");
+    check("a,1,2,T,true,m", 0, "found no entry");
     check("a,1,2,T,true,m:a,1,3,T,true,m:", 1, "listed twice");
     CHECK_FALSE(read("a,1,2,T,true,m:a,1,3,T,true,m:").node.devices[0].healthy);
 }
 
-TEST_CASE("no text of Volcano's register breaks its reader") {
+TEST_CASE("the reader of Volcano's register accepts any text") {
     muster::testing::random chance(muster::testing::random_seed());
     std::size_t with_devices = 0;
     for (std::uint64_t at = 0; at < muster::testing::case_count(4000); ++at) {

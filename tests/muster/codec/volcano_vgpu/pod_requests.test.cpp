@@ -35,7 +35,7 @@ muster::share_request one(const std::string& limits, const std::string& annotati
 
 } // namespace
 
-TEST_CASE("a percentage overrides the memory of Volcano's vGPUs, and 101 is none") {
+TEST_CASE("a percentage overrides the memory of Volcano's vGPUs, and 101 counts as absent") {
     CHECK(one("{volcano.sh/vgpu-number: 2, volcano.sh/vgpu-memory: 30}").memory ==
           share_memory(memory_amount{30}));
     CHECK(one("{volcano.sh/vgpu-number: 2, volcano.sh/vgpu-memory: 30, "
@@ -48,14 +48,14 @@ TEST_CASE("a percentage overrides the memory of Volcano's vGPUs, and 101 is none
     CHECK(one("{volcano.sh/vgpu-number: 2, volcano.sh/vgpu-cores: 40}").cores == 40);
 }
 
-TEST_CASE("memory without a number is one vGPU of Volcano") {
+TEST_CASE("a request for memory without a count is for one vGPU of Volcano") {
     CHECK(one("{volcano.sh/vgpu-memory: 30}").count == 1);
     CHECK(read({"{volcano.sh/vgpu-number: 0}"}).empty());
     CHECK(read({"{cpu: 1}"}).empty());
     CHECK(read({"{volcano.sh/vgpu-cores: 10}"}).unsupported.size() == 1);
 }
 
-TEST_CASE("types that a pod of Volcano uses exclude those that it does not use") {
+TEST_CASE("use-gputype overrides nouse-gputype in pods of Volcano") {
     CHECK(one("{volcano.sh/vgpu-number: 1}").filter.kind == "NVIDIA");
     const auto both = one("{volcano.sh/vgpu-number: 1}",
                           "{nvidia.com/use-gputype: 'A100, T4', nvidia.com/nouse-gputype: x}");
@@ -81,13 +81,13 @@ TEST_CASE("ids, mode and PodGroup of a pod of Volcano restrict its devices") {
     CHECK_FALSE(one(limits, "{volcano.sh/vgpu-podgroup-policy: pack}").apart_from_group);
 }
 
-TEST_CASE("Volcano's policies are orders") {
+TEST_CASE("each policy of Volcano is an order of devices") {
     CHECK(detail::volcano_order("binpack")[0] == device_key::memory_down);
     CHECK(detail::volcano_order("spread")[0] == device_key::slots_up);
     CHECK(detail::volcano_order("")[0] == device_key::index_down);
 }
 
-TEST_CASE("a request of Volcano that is no whole number makes the pod wait") {
+TEST_CASE("a pod of Volcano with an amount that is not a whole number waits") {
     CHECK(read({"{volcano.sh/vgpu-number: 1, volcano.sh/vgpu-memory: 3G}"}).unsupported.size() ==
           1);
     CHECK(read({"{volcano.sh/vgpu-number: 500m}"}).unsupported.size() == 1);
@@ -97,7 +97,7 @@ TEST_CASE("a request of Volcano that is no whole number makes the pod wait") {
     CHECK(read_volcano_vgpu_requests(pod.metadata, pod.containers, "").unsupported.size() == 1);
 }
 
-TEST_CASE("no annotation of a pod breaks Volcano's reader, and no device gets more than it has") {
+TEST_CASE("Volcano's reader accepts any annotation, and no device gets more than it has") {
     muster::testing::random chance(muster::testing::random_seed());
     const std::vector<std::string_view> keys{
         volcano_vgpu::use_type_key, volcano_vgpu::no_use_type_key, volcano_vgpu::use_id_key,
