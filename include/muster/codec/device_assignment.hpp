@@ -147,6 +147,7 @@ private:
         if (has == device_stock::none)
             return;
         const share_stock& on = plan_.judge->shares_of(has);
+        const std::vector<std::string>& ids = plan_.gpu_ids.find(node)->second;
         std::vector<const share_demand*> demands;
         bool suit = true;
         for (const pod_object* const pod : pods) {
@@ -167,7 +168,7 @@ private:
                          {},
                          {},
                          {},
-                         on.devices[device].id,
+                         ids[device],
                          units_of(asks.memory, on.devices[device].memory),
                          asks.cores});
                 ++next;

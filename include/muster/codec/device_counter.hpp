@@ -77,9 +77,14 @@ public:
     /// selectors × sets + nodes × devices × allocations).
     void count(const std::vector<demand>& demands) {
         std::map<std::string, alike_pods> all;
+        // Sets are named after the first pod that uses them.
+        std::vector<std::pair<const demand*, const alike_pods*>> in_order;
         for (const demand& each : demands)
-            if (prepare(each) && !each.waits)
-                all[text_of(each)].pods.push_back(&each);
+            if (prepare(each) && !each.waits) {
+                alike_pods& alike = all[text_of(each)];
+                alike.pods.push_back(&each);
+                in_order.emplace_back(&each, &alike);
+            }
         for (auto& [text, each] : all) {
             each.reach = by_node_->with_counters_of(reached(*each.pods.front()));
             each.is_whole = asks_whole(*each.pods.front());
@@ -87,10 +92,9 @@ public:
         find_judged(all);
         judge(all);
         std::vector<pod_amounts> whole;
-        for (const auto& [text, each] : all)
-            for (const demand* const pod : each.pods)
-                if (!each.is_judged && each.is_whole)
-                    find_sets(*pod, whole);
+        for (const auto& [pod, alike] : in_order)
+            if (!alike->is_judged && alike->is_whole)
+                find_sets(*pod, whole);
         for (const pod_amounts& each : whole)
             charge(each);
         supply_sets();
@@ -181,37 +185,46 @@ private:
     // ---- devices that do not add up ------------------------------------------------------------
 
     /// Finds the pods of which amounts do not describe the claims, and all pods that can use the
-    /// same devices. O(texts² × devices).
+    /// same devices. Pods that share devices with none of them are counted as before, and so are
+    /// those of devices that several nodes can use or that count for a resource. O(texts² ×
+    /// devices).
     void find_judged(std::map<std::string, alike_pods>& all) {
-        device_set contested;
-        const auto contest = [&](alike_pods& one) {
-            if (one.is_judged)
-                return;
-            one.is_judged = true;
-            contested.insert(contested.end(), one.reach.begin(), one.reach.end());
-            sort_devices(contested);
-        };
+        std::vector<alike_pods*> each;
         for (auto& [text, one] : all)
-            for (auto& [other_text, other] : all)
-                if (text < other_text && !are_apart(one.reach, other.reach) &&
-                    !add_up(one, other)) {
-                    contest(one);
-                    contest(other);
-                }
-        for (bool more = !contested.empty(); more;) {
-            more = false;
-            for (auto& [text, one] : all)
-                if (!one.is_judged && !are_apart(one.reach, contested)) {
-                    contest(one);
-                    more = true;
-                }
+            each.push_back(&one);
+        std::vector<bool> is_grouped(each.size(), false);
+        for (std::size_t first = 0; first < each.size(); ++first) {
+            if (is_grouped[first])
+                continue;
+            is_grouped[first] = true;
+            std::vector<alike_pods*> group{each[first]};
+            for (std::size_t at = 0; at < group.size(); ++at)
+                for (std::size_t other = first + 1; other < each.size(); ++other)
+                    if (!is_grouped[other] && !are_apart(group[at]->reach, each[other]->reach)) {
+                        is_grouped[other] = true;
+                        group.push_back(each[other]);
+                    }
+            const bool is_judged = crosses(group) && can_be_judged(group);
+            for (alike_pods* const one : group)
+                one->is_judged = is_judged;
         }
-        const bool counted_already = std::ranges::any_of(
-            sets_, [&](const counted_set& each) { return !are_apart(each.devices, contested); });
-        if (!counted_already && by_node_->are_local(contested))
-            return;
-        for (auto& [text, one] : all)
-            one.is_judged = false;
+    }
+    /// True if amounts do not describe the claims of some pods of the group.
+    [[nodiscard]] bool crosses(const std::vector<alike_pods*>& group) const {
+        for (std::size_t one = 0; one < group.size(); ++one)
+            for (std::size_t other = 0; other < one; ++other)
+                if (!are_apart(group[one]->reach, group[other]->reach) &&
+                    !add_up(*group[one], *group[other]))
+                    return true;
+        return false;
+    }
+    [[nodiscard]] bool can_be_judged(const std::vector<alike_pods*>& group) const {
+        return std::ranges::all_of(group, [&](const alike_pods* one) {
+            return by_node_->are_local(one->reach) &&
+                   std::ranges::all_of(sets_, [&](const counted_set& counted) {
+                       return are_apart(counted.devices, one->reach);
+                   });
+        });
     }
 
     /// True if the requests of both are for whole devices, and their sets are disjoint or nested.

@@ -184,22 +184,18 @@ private:
 
     [[nodiscard]] bool has_shares(const stock_record& has, std::span<const device_demand> held,
                                   device_demand more, std::int64_t count) const {
-        const share_demand& asked = record(more).shares;
-        if (!suits(has.shares, asked))
-            return false;
-        if (!has.shares.system || asked.asks.empty())
-            return true;
         std::vector<const share_demand*> pods;
         for (const device_demand one : held)
             pods.push_back(&record(one).shares);
-        pods.insert(pods.end(), static_cast<std::size_t>(count), &asked);
+        pods.insert(pods.end(), static_cast<std::size_t>(count), &record(more).shares);
+        const auto is_suited = [&](const share_demand* each) { return suits(has.shares, *each); };
+        if (!std::all_of(pods.begin(), pods.end(), is_suited))
+            return false;
         return allocate_on(has.shares, pods, max_steps).outcome == share_outcome::allocated;
     }
 
     [[nodiscard]] bool has_devices(const stock_record& has, std::span<const device_demand> held,
                                    device_demand more, std::int64_t count) const {
-        if (record(more).claims.empty() && record(more).positions.empty())
-            return true;
         device_usage usage = has.usage;
         std::vector<device_claim> claims;
         bool is_free = true;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -53,10 +56,15 @@ struct share_demand {
     std::map<share_system, std::vector<share_request>> asks;
     /// The only system whose nodes can take the pod; absent = any node.
     std::optional<share_system> only;
+    /// Systems whose nodes cannot take the pod: it requests shares there in a way that is not
+    /// modelled.
+    std::set<share_system> refused;
     /// What the pod holds on its node.
     std::vector<held_device_share> held;
 
-    [[nodiscard]] bool empty() const noexcept { return asks.empty() && held.empty() && !only; }
+    [[nodiscard]] bool empty() const noexcept {
+        return asks.empty() && held.empty() && !only && refused.empty();
+    }
 };
 
 /// The shared GPUs of a node. `used` leaves out what pods with demands hold.
@@ -97,9 +105,21 @@ with_held(const share_stock& on, std::span<const share_demand* const> pods) {
     return devices;
 }
 
-/// Allocates the shares of all these pods on one node, in addition to what they hold. The requests
-/// of the answer are those of the pods, in their order. O(devices + requests) and one
-/// allocate_shares(). Precondition: each pod suits the node (see suits()).
+namespace detail {
+
+/// Which requests are served first. Some refuse a device by what others use of it: one that needs
+/// an idle device takes it before others share it, and one for 0 cores takes it before its cores
+/// are used up. In this order the most requests fit.
+[[nodiscard]] constexpr int turn_of(const share_request& request) noexcept {
+    return request.needs_idle ? 0 : request.cores == 0 ? 1 : 2;
+}
+
+} // namespace detail
+
+/// Allocates the shares of all these pods on one node, in addition to what they hold. The answer
+/// does not depend on the order of the pods. The requests of the answer are those of the pods, in
+/// their order. O(devices + requests) and one allocate_shares(). Precondition: each pod suits the
+/// node (see suits()).
 [[nodiscard]] inline share_allocation allocate_on(const share_stock& on,
                                                   std::span<const share_demand* const> pods,
                                                   std::int64_t max_steps) {
@@ -109,12 +129,31 @@ with_held(const share_stock& on, std::span<const share_demand* const> pods) {
             requests.push_back(std::move(each));
     if (requests.empty())
         return {share_outcome::allocated, {}, 0, 0};
-    return allocate_shares(with_held(on, pods), requests, rules_of(*on.system), max_steps);
+    std::vector<std::size_t> order(requests.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t lhs, std::size_t rhs) {
+        return detail::turn_of(requests[lhs]) < detail::turn_of(requests[rhs]);
+    });
+    std::vector<share_request> sorted;
+    for (const std::size_t at : order)
+        sorted.push_back(requests[at]);
+    share_allocation made =
+        allocate_shares(with_held(on, pods), sorted, rules_of(*on.system), max_steps);
+    if (made.outcome != share_outcome::allocated) {
+        made.failed_request = order[made.failed_request];
+        return made;
+    }
+    std::vector<std::vector<std::size_t>> devices(requests.size());
+    for (std::size_t at = 0; at < order.size(); ++at)
+        devices[order[at]] = std::move(made.devices[at]);
+    made.devices = std::move(devices);
+    return made;
 }
 
 /// True if the pod accepts the node's system. Free devices are not checked. O(1).
 [[nodiscard]] inline bool suits(const share_stock& on, const share_demand& of) noexcept {
-    return !of.only || of.only == on.system;
+    return (!of.only || of.only == on.system) &&
+           (!on.system || of.refused.find(*on.system) == of.refused.end());
 }
 
 } // namespace codec

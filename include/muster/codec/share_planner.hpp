@@ -82,6 +82,9 @@ public:
             const auto found = known_.find(name);
             share_stock stock =
                 found == known_.end() ? share_stock{} : std::move(found->second.stock);
+            std::vector<std::string>& ids = into.gpu_ids[name];
+            for (const shared_device& each : stock.devices)
+                ids.push_back(each.id);
             const std::string text = share_text(stock, names_ids_);
             device_stock& number = into.stocks[name];
             number = into.judge->with_shares(number, text, std::move(stock));
@@ -173,9 +176,10 @@ private:
         if (system == share_system::kai) {
             demand.held = of.held[&pod];
         } else if (const auto shares = read_held_shares(system, pod, *out_)) {
-            if (!shares->unread.empty())
+            // What is on another node says nothing of this one.
+            if (!shares->unread.empty() || (!shares->node.empty() && shares->node != pod.node))
                 close(of.stock);
-            demand.held = held_of(of.stock, *shares);
+            demand.held = held_of(of.stock, pod, *shares);
         } else if (!read_share_requests(system, pod, *out_).empty()) {
             // The pod runs on devices that no annotation names.
             close(of.stock);
@@ -188,15 +192,17 @@ private:
             each.healthy = false;
     }
 
-    [[nodiscard]] static std::vector<held_device_share> held_of(const share_stock& on,
-                                                                const pod_shares& pod) {
+    [[nodiscard]] static std::vector<held_device_share>
+    held_of(const share_stock& on, const pod_object& of, const pod_shares& pod) {
         node_shares alone;
         alone.devices = on.devices;
         for (shared_device& each : alone.devices) {
             each.used = {};
             each.sharers.clear();
         }
-        static_cast<void>(add_pod_shares(alone, pod));
+        const auto init_containers = std::ranges::count_if(
+            of.share_containers, [](const container_resources& each) { return each.is_init; });
+        static_cast<void>(add_pod_shares(alone, pod, static_cast<std::size_t>(init_containers)));
         std::vector<held_device_share> held;
         for (std::size_t at = 0; at < alone.devices.size(); ++at)
             if (const share_amounts& used = alone.devices[at].used; used != share_amounts{})
@@ -226,6 +232,15 @@ private:
                                        : std::nullopt;
     }
 
+    /// The pod waits: its notation is served, but not what it requests in it.
+    static void refuse(const pod_object& pod, const pod_share_requests& asked, volume_plan& into) {
+        volume_effects& to = into.pods[pod.metadata.key];
+        for (const std::string& each : asked.unsupported)
+            to.waits.push_back("a request for a share of a GPU is not modelled: " +
+                               each);
+        to.has_shares = true;
+    }
+
     void plan_waiting(const pod_object& pod, volume_plan& into) {
         if (pod.share_containers.empty() && pod.share_marks.empty())
             return;
@@ -239,11 +254,10 @@ private:
                 continue;
             const pod_share_requests asked = read_share_requests(system, pod, *out_);
             if (!asked.unsupported.empty()) {
-                volume_effects& to = into.pods[pod.metadata.key];
-                for (const std::string& each : asked.unsupported)
-                    to.waits.push_back("a request for a share of a GPU is not modelled: " + each);
-                to.has_shares = true;
-                return;
+                if (demand.only)
+                    return refuse(pod, asked, into);
+                demand.refused.insert(system);
+                continue;
             }
             for (const container_share& each : asked.requests) {
                 names_ids_ =

@@ -55,6 +55,8 @@ inline void append_words(const std::optional<std::vector<std::string>>& words, s
 /// Returns a text that is equal if and only if the demands are equal (see above). O(text).
 [[nodiscard]] inline std::string share_text(const share_demand& of) {
     std::string text = of.only ? "only " + std::to_string(static_cast<int>(*of.only)) : "";
+    for (const share_system system : of.refused)
+        text += "\nnot on " + std::to_string(static_cast<int>(system));
     for (const auto& [system, requests] : of.asks) {
         text += "\non " + std::to_string(static_cast<int>(system));
         for (const share_request& each : requests)

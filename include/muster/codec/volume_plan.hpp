@@ -146,6 +146,9 @@ struct volume_plan {
     /// no pod demands any.
     std::map<std::string, device_stock> stocks;
     std::shared_ptr<device_judge> judge;
+    /// By node name, the shared GPUs of the node, in the order of the judge: nodes with equal GPUs
+    /// have one `device_stock`, and GPUs with other ids.
+    std::map<std::string, std::vector<std::string>> gpu_ids;
     /// Some node has GPUs that pods share; then `node_object::agent_amounts` count.
     bool shares_gpus = false;
     /// Waiting pods that request GPUs for which their system's agent must be told.

@@ -118,6 +118,12 @@ public:
         codec::volume_plan made;
         if (judge_ && judge_->size() > most_kept_answers)
             judge_.reset();
+        if (!judge_) {
+            device_classes classes;
+            for (const auto& [name, each] : catalog.classes)
+                classes.emplace(std::string(name), each->selectors);
+            judge_ = std::make_shared<codec::device_judge>(std::move(classes));
+        }
         made.judge = judge_;
         codec::device_planner planner(catalog, all, codec::device_writes::claims);
         planner.keep_names(names_);
@@ -136,9 +142,11 @@ public:
             .plan(made);
         shares_gpus_ = made.shares_gpus;
         const bool differs = made.pods != effects_ || made.kinds != kinds_ ||
-                             made.stocks != stocks_ || made.judge != judge_;
+                             made.stocks != stocks_ || made.judge != judge_ ||
+                             made.gpu_ids != gpu_ids_;
         judge_ = std::move(made.judge);
         stocks_ = std::move(made.stocks);
+        gpu_ids_ = std::move(made.gpu_ids);
         effects_ = std::move(made.pods);
         unready_.clear();
         for (const auto& [key, each] : effects_)
@@ -159,6 +167,9 @@ public:
     }
     [[nodiscard]] const std::shared_ptr<codec::device_judge>& judge() const noexcept {
         return judge_;
+    }
+    [[nodiscard]] const std::map<std::string, std::vector<std::string>>& gpu_ids() const noexcept {
+        return gpu_ids_;
     }
     /// Some node has GPUs that pods share.
     [[nodiscard]] bool shares_gpus() const noexcept { return shares_gpus_; }
@@ -261,6 +272,7 @@ private:
     std::map<object_key, codec::volume_effects> effects_;
     std::map<std::string, codec::volume_supply> kinds_;
     std::map<std::string, device_stock> stocks_;
+    std::map<std::string, std::vector<std::string>> gpu_ids_;
     std::shared_ptr<codec::device_judge> judge_;
     std::vector<object_key> unready_;
     codec::device_counter::kind_names names_;

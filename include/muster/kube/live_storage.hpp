@@ -187,6 +187,7 @@ public:
         made.kinds.insert(devices_.kinds().begin(), devices_.kinds().end());
         made.stocks = devices_.stocks();
         made.judge = devices_.judge();
+        made.gpu_ids = devices_.gpu_ids();
         made.shares_gpus = devices_.shares_gpus();
         const changes found = differences(plan_, made, nodes);
         plan_ = std::move(made);

@@ -141,7 +141,10 @@ private:
             codec::allocate_on(on, demands, codec::device_judge::max_steps);
         if (made.outcome != share_outcome::allocated)
             return fail("its free GPUs do not suffice for all pods");
-        const std::vector<shared_device> devices = on.devices;
+        std::vector<shared_device> devices = on.devices;
+        const std::vector<std::string>& ids = plan.gpu_ids.find(node)->second;
+        for (std::size_t at = 0; at < devices.size(); ++at)
+            devices[at].id = ids[at];
         std::size_t next = 0;
         for (std::size_t at = 0; at < some.size(); ++at) {
             choice& to = *some[at];

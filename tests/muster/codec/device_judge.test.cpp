@@ -100,4 +100,48 @@ TEST_CASE("equal claims, devices that are held, and kinds of nodes have one numb
     CHECK(judge.stock("b", [] { return node_with(3); }) != three);
 }
 
+TEST_CASE("beside demands that do not fit nothing does, of whatever kind they are") {
+    device_judge judge(one_class());
+    const device_demand two = judge.asking("two", {some_of(2)});
+    share_demand half;
+    half.asks[share_system::volcano].push_back({});
+    half.asks[share_system::volcano].back().memory = memory_amount{5};
+    const device_demand part = judge.with_shares(device_demand::none, "half", half);
+    shared_device gpu;
+    gpu.id = "g";
+    gpu.memory = 10;
+    const device_stock three =
+        judge.with_shares(judge.stock("three", [] { return node_with(3); }), "one GPU",
+                          share_stock{share_system::volcano, {gpu}});
+    CHECK(judge.room(three, {}, part, 9) == 2);
+    CHECK(judge.room(three, std::vector{two}, part, 9) == 2);
+    CHECK(judge.room(three, std::vector{two, two}, part, 9) == 0);
+    CHECK(judge.room(three, std::vector{part, part, part}, two, 9) == 0);
+}
+
+TEST_CASE("whether shares fit together does not depend on their order") {
+    device_judge judge(one_class());
+    const auto cores = [&](std::int64_t percent) {
+        share_demand made;
+        made.asks[share_system::hami].push_back({});
+        made.asks[share_system::hami].back().memory = memory_amount{1};
+        made.asks[share_system::hami].back().cores = percent;
+        return judge.with_shares(device_demand::none, std::to_string(percent), made);
+    };
+    shared_device gpu;
+    gpu.id = "g";
+    gpu.memory = 10;
+    gpu.cores = 100;
+    const device_stock one =
+        judge.with_shares(device_stock::none, "one GPU", share_stock{share_system::hami, {gpu}});
+    const device_demand none = cores(0);
+    const device_demand half = cores(50);
+    const device_demand all = cores(100);
+    // HAMi refuses a share without cores once all cores are used.
+    CHECK(judge.room(one, std::vector{none}, half, 9) == 2);
+    CHECK(judge.room(one, std::vector{half, half}, none, 1) == 1);
+    CHECK(judge.room(one, std::vector{all}, none, 1) == 0);
+    CHECK(judge.room(one, std::vector{none}, all, 1) == 0);
+}
+
 } // namespace codec_device_judge_test

@@ -244,6 +244,31 @@ TEST_CASE("a pod that requests whole GPUs gets none that others share") {
                  pod(whole("b", 2))) == "a=n1 b=n2 ");
 }
 
+TEST_CASE("a pod that one system cannot serve starts where it needs none") {
+    // HAMi's requests of init containers are not modelled.
+    const std::string asks =
+        "---\napiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {initContainers: [{name: i, "
+        "resources: {limits: {nvidia.com/gpu: 1}}}], containers: [{name: c}]}\n";
+    const notation hami = notations().front();
+    CHECK(placed(hami.node("n1", 2) + asks).empty());
+    CHECK(placed(hami.node("n1", 2) + node("n2", ", nvidia.com/gpu: 1") + asks) == "a=n2 ");
+}
+
+TEST_CASE("a pod that holds shares stays on its node") {
+    const notation volcano = notations()[1];
+    diagnostics out;
+    const std::vector<document> documents = read_documents(
+        "f", volcano.node("n1", 2) + pod(volcano.standing(volcano.pod("s", 6), 6, 0)), out);
+    const manifests objects = read_manifests(documents, {}, out);
+    const volume_plan plan = plan_volumes(objects, out);
+    const pod_object& standing = objects.pods.front();
+    const auto* const effects = plan.find(standing.metadata.key);
+    REQUIRE(effects != nullptr);
+    CHECK(core_pod<4>(standing, muster::vertex_index{0}, muster::kind_table{}, muster::kind_id{0},
+                      effects)
+              .where.tied_to_node);
+}
+
 TEST_CASE("a pod with a request that is not modelled waits, with the reason") {
     const notation koordinator = notations()[2];
     std::string waits;

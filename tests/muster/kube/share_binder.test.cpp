@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
@@ -83,8 +84,8 @@ TEST_CASE("pods of one node get shares that fit together with those of standing 
     CHECK(given(binder, "a") == "GPU-0,NVIDIA,6000,0:");
     CHECK(given(binder, "b") == "GPU-1,NVIDIA,7000,0:");
     CHECK(given(binder, "c") == "GPU-1,NVIDIA,3000,0:");
-    CHECK(binder.marks({"default", "a"}, 1700000000, no_gpus).annotations.at("volcano.sh/vgpu-node") ==
-          "n1");
+    CHECK(binder.marks({"default", "a"}, 1700000000, no_gpus)
+              .annotations.at("volcano.sh/vgpu-node") == "n1");
 }
 
 TEST_CASE("chosen shares count as used until their pod is no longer being started") {
@@ -124,6 +125,19 @@ TEST_CASE("a choice is dropped when its pod has a node, is recreated or is gone"
     }
     binder.review(of.pods, starts);
     CHECK(given(binder, "a").empty());
+}
+
+TEST_CASE("a pod gets the GPUs of its own node, though another has equal ones") {
+    std::string other = node(2);
+    for (std::size_t at = 0; (at = other.find("GPU-", at)) != std::string::npos;)
+        other.replace(at, 4, "XPU-");
+    other.replace(other.find("n1"), 2, "n2");
+    const scene of(node(2) + other + pod("a", 6000));
+    REQUIRE(of.plan.stock_of("n1") == of.plan.stock_of("n2"));
+    share_binder binder;
+    binder.want({"default", "a"}, "u-a", "n2", of.plan);
+    binder.choose(of.plan, of.pods);
+    CHECK(given(binder, "a") == "XPU-1,NVIDIA,6000,0:");
 }
 
 TEST_CASE("the Binding of a pod that requests no shares has no annotations") {

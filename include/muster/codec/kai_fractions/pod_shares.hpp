@@ -142,7 +142,7 @@ struct kai_annotations {
     const metadata_text at(pod, "pod", kai_fractions::group_label, out, "labels");
     if (!asked.wrong.empty()) {
         read.unread = asked.wrong;
-        at.warning(asked.wrong);
+        report(out, severity::warning, pod.where, {"metadata", "annotations"}, asked.wrong);
     } else if (asked.share && static_cast<std::int64_t>(read.groups.size()) != asked.count) {
         const std::string wrong = std::to_string(read.groups.size()) + " groups for " +
                                   std::to_string(asked.count) + " GPUs (expected one for each)";
