@@ -109,6 +109,8 @@ golden resource_claims.explain.json 3 explain train -f resource_claims.yaml -o j
 golden device_claims.plan 3 plan -f device_claims.yaml -o pods
 golden device_claims.explain 3 explain tune -f device_claims.yaml
 confirm device_claims.yaml 1
+golden shared_gpus.plan 3 plan -f shared_gpus.yaml -o json
+golden shared_gpus.explain 3 explain tune -f shared_gpus.yaml
 # Only a DeviceClass that serves the missing resource lets a pod wait for devices, and the reason says so.
 golden no_devices.explain 3 explain -f no_devices.yaml
 # A claim in use is named with the pod that uses it, and the headline says what kube-scheduler says.
