@@ -87,11 +87,10 @@ std::string page() {
                 << (each.note.empty() ? "|\n" : " |\n");
     }
     out << "\n## Shares of devices\n\n"
-           "The node agent of the named scheduler serves them, and gives a pod the devices that "
-           "were "
-           "written into it.\nHonoured in plans if nodes of the cluster register such devices: "
-           "HAMi's of NVIDIA, Volcano's `vgpu-*`,\nKoordinator's GPUs and KAI's; and on a live "
-           "cluster HAMi's and Volcano's. Refused otherwise. One `*` matches\nany text.\n\n"
+           "The node agent of the named scheduler gives a pod the devices that were written into "
+           "it. Honoured if nodes\nof the cluster register such devices: HAMi's of NVIDIA, "
+           "Volcano's `vgpu-*`, Koordinator's GPUs, and in plans\nKAI's. Refused otherwise. One "
+           "`*` matches any text.\n\n"
            "| resource or annotation | served by |\n|---|---|\n";
     for (const device_share& each : share_resources)
         out << "| resource `" << each.key << "` | " << each.scheduler << " |\n";
