@@ -27,9 +27,6 @@ enum class device_writes : std::uint8_t {
     claims,
 };
 
-/// Of the agents of other schedulers.
-inline constexpr std::string_view not_told = "is not told by this version yet";
-
 /// The claim is reserved for the pod or, from Kubernetes 1.36 on, for its PodGroup.
 [[nodiscard]] inline bool is_reserved_for(const resource_claim_object& claim,
                                           const pod_object& pod) {

@@ -236,8 +236,7 @@ private:
     static void refuse(const pod_object& pod, const pod_share_requests& asked, volume_plan& into) {
         volume_effects& to = into.pods[pod.metadata.key];
         for (const std::string& each : asked.unsupported)
-            to.waits.push_back("a request for a share of a GPU is not modelled: " +
-                               each);
+            to.waits.push_back("a request for a share of a GPU is not modelled: " + each);
         to.has_shares = true;
     }
 
@@ -272,7 +271,8 @@ private:
         for (const auto& each : pod.requests)
             if (detail::is_share_resource(each.first))
                 supply(each.first, into);
-        ++into.from_shares;
+        if (demand.only == share_system::kai)
+            ++into.from_fractions;
         add_demand(pod, std::move(demand), into);
     }
 
@@ -284,7 +284,10 @@ private:
         if (into.kinds.contains(resource) || std::ranges::any_of(nodes_, lists))
             return;
         volume_supply made;
+        const auto system = system_named(detail::find_share_resource(resource)->scheduler);
         for (const auto& [name, of] : known_) {
+            if (of.stock.system != system)
+                continue;
             std::int64_t& sum = made.on[name];
             for (const shared_device& each : of.stock.devices)
                 sum = saturating_add(sum, amount_of(resource, each));
