@@ -172,7 +172,7 @@ private:
             for (const auto* other : others)
                 if (other->where.claims.devices != device_demand::none)
                     held.push_back(other->where.claims.devices);
-            if (!serve(view_.rule, node.spec->devices, std::move(held), pod.where.claims))
+            if (!serve(view_.devices, node.spec->devices, std::move(held), pod.where.claims))
                 return false;
         }
         if (!(force & rule::ports))

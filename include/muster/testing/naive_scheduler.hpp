@@ -102,7 +102,7 @@ private:
             resources<width> rest = target.free;
             if (!view_.welcome(pod.where, *target.spec) ||
                 clash(pod.where.claims.ports, target.ports) ||
-                !serve(view_.rule, target.spec->devices, target.devices, pod.where.claims) ||
+                !serve(view_.devices, target.spec->devices, target.devices, pod.where.claims) ||
                 !draw(pod.request, rest) || !is_chosen(view_.waiting[at].role, *target.spec))
                 continue;
             const std::pair rank{preference_score(pod.where, *target.spec), points(target.free)};

@@ -188,7 +188,7 @@ struct observed_gang {
     };
 
     certificate_scope scope = certificate_scope::free_now;
-    device_rule rule;
+    device_rule devices;
     const gang_tree* tree = nullptr;
     /// The queue that the gang names, if it exists.
     const queue_record<Traits::width>* queue = nullptr;
@@ -298,7 +298,7 @@ template<class Traits>
     const auto& group = known[which];
     observed_gang<Traits> view;
     view.scope = scope;
-    view.rule = known.accounts().rule();
+    view.devices = known.accounts().rule();
     view.tree = &group.spec.tree;
     // Members of a gang that is not there may name any role.
     std::size_t roles = view.tree->size();

@@ -287,7 +287,7 @@ private:
         resources<width> rest = node.free;
         if (!draw(pod.request, rest) || !view_.welcome(pod.where, *node.spec) ||
             clash(pod.where.claims.ports, node.ports) ||
-            !serve(view_.rule, node.spec->devices, node.devices, pod.where.claims) ||
+            !serve(view_.devices, node.spec->devices, node.devices, pod.where.claims) ||
             !scene_.accepts(pods_[at], *node.spec))
             return false;
         const auto quota = view_.quota_left;
