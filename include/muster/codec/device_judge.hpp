@@ -130,8 +130,10 @@ public:
         return std::min(known.fitting, most);
     }
 
-    /// Number of cached answers.
-    [[nodiscard]] std::size_t size() const noexcept { return answers_.size(); }
+    /// Number of demands, of devices of nodes, and of cached answers.
+    [[nodiscard]] std::size_t size() const noexcept {
+        return answers_.size() + stocks_.size() + demands_.size();
+    }
 
 private:
     static constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::max();

@@ -147,8 +147,7 @@ public:
             return device_stock::none;
         device_judge::node_view made;
         std::string kind = texts;
-        if (!append_kind(on, known->second, claims, selected, nullptr, kind))
-            kind = "node " + on.name;
+        static_cast<void>(append_kind(on, known->second, claims, selected, nullptr, kind));
         for_each_device(known->second, [&](const pooled_device& each) {
             const std::size_t at = made.devices.size();
             made.devices.push_back(each.id);
@@ -228,12 +227,13 @@ private:
     }
 
     /// Appends all of the node's devices that an allocation for these claims depends on, and which
-    /// are in use unless `usage` is null. Returns false if that is not known: an attribute of a
-    /// constraint is a list or a version, or `usage` has shares.
+    /// are in use unless `usage` is null. Returns false if that is not known: what others use of
+    /// shared devices.
     [[nodiscard]] bool append_kind(const node<1>& on, const std::set<pool_key>& pools,
                                    const std::vector<device_claim>& claims,
                                    const std::vector<const device_set*>& selected,
                                    const device_usage* usage, std::string& kind) const {
+        const bool with_capacities = asks_capacity(claims);
         for (const pool_key& key : pools) {
             kind += key.first + "\n";
             for (const resource_slice_object* const slice : pools_.find(key)->second) {
@@ -248,9 +248,10 @@ private:
             for (const std::size_t at : devices->second) {
                 const pooled_device& each = (*devices_)[at];
                 const bool is_shared = each.of->attributes.allows_multiple_allocations;
-                if ((usage && is_shared) || !append_constrained(*each.of, claims, kind))
+                if (usage && is_shared)
                     return false;
-                if (is_shared)
+                append_constrained(*each.of, claims, kind);
+                if (is_shared || with_capacities)
                     append_capacities(*each.of, kind);
                 kind += reaches(on, *each.nodes) ? "here" : "elsewhere";
                 if (usage)
@@ -295,24 +296,47 @@ private:
             to += " " + key + "=" + amount.to_text();
     }
 
-    /// Appends the attributes that constraints name. Returns false if one is a list or a version.
-    [[nodiscard]] static bool
-    append_constrained(const device& of, const std::vector<device_claim>& claims, std::string& to) {
+    static void append_value(bool value, std::string& to) { to += value ? " true" : " false"; }
+    static void append_value(std::int64_t value, std::string& to) {
+        to += " " + std::to_string(value);
+    }
+    static void append_value(const std::string& value, std::string& to) {
+        to += " text " + std::to_string(value.size()) + ":" + value;
+    }
+    static void append_value(const semantic_version& value, std::string& to) {
+        to += " version " + std::to_string(value.major) + "." + std::to_string(value.minor) + "." +
+              std::to_string(value.patch);
+        for (const std::string& each : value.prerelease)
+            append_value(each, to);
+        to += "+" + value.build;
+    }
+    template<class Value>
+    static void append_value(const std::vector<Value>& values, std::string& to) {
+        to += " list " + std::to_string(values.size());
+        for (const Value& each : values)
+            append_value(each, to);
+    }
+
+    /// Appends the attributes that constraints name.
+    static void append_constrained(const device& of, const std::vector<device_claim>& claims,
+                                   std::string& to) {
         for (const device_claim& claim : claims)
             for (const device_constraint& each : claim.constraints) {
                 const auto found = of.attributes.attributes.find(each.attribute);
                 if (found == of.attributes.attributes.end())
                     to += " none";
-                else if (const auto* text = std::get_if<std::string>(&found->second))
-                    to += " text " + *text;
-                else if (const auto* number = std::get_if<std::int64_t>(&found->second))
-                    to += " " + std::to_string(*number);
-                else if (const auto* flag = std::get_if<bool>(&found->second))
-                    to += *flag ? " true" : " false";
                 else
-                    return false;
+                    std::visit([&](const auto& value) { append_value(value, to); }, found->second);
             }
-        return true;
+    }
+    /// True if some request names capacities: they bear on devices that are not shared, too.
+    [[nodiscard]] static bool asks_capacity(const std::vector<device_claim>& claims) {
+        for (const device_claim& claim : claims)
+            for (const device_request& request : claim.requests)
+                for (const device_alternative& each : request.alternatives)
+                    if (!each.capacities.empty())
+                        return true;
+        return false;
     }
 
     [[nodiscard]] std::int64_t room_on(const node<1>& on, const std::set<pool_key>& pools,

@@ -90,8 +90,9 @@ handover_marks(share_system system, const pod_share_requests& asked, const std::
                const std::vector<std::vector<std::size_t>>& chosen, std::int64_t seconds,
                const koordinator_device_object* gpus) {
     if (system == share_system::koordinator)
-        return gpus ? koordinator_marks(asked.requests.front().request, chosen.front(), *gpus)
-                    : share_marks{};
+        return gpus && gpus->shares.devices.size() == devices.size()
+                   ? koordinator_marks(asked.requests.front().request, chosen.front(), *gpus)
+                   : share_marks{};
     const std::vector<chosen_share> shares = chosen_shares(asked, devices, chosen, 0);
     if (system == share_system::hami)
         return hami_marks(shares, asked.containers, node, seconds);

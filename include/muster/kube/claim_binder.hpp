@@ -110,8 +110,10 @@ public:
         if (is_new_)
             return 0;
         std::int64_t first = due_at_;
+        // After its time a pod that waits for volumes alone goes on waiting.
         for (const auto& [pod, each] : wanted_)
-            first = std::min(first, each.since + how_.patience);
+            if (const std::int64_t ends = each.since + how_.patience; ends > reviewed_at_)
+                first = std::min(first, ends);
         return first;
     }
 
@@ -121,6 +123,7 @@ public:
     void review(const live_devices& devices, const Pods& pods, const IsStarting& is_starting,
                 std::int64_t now) {
         is_new_ = false;
+        reviewed_at_ = now;
         for (auto& [key, each] : wanted_)
             each.cancelled = each.cancelled || !is_starting(key);
         std::set<codec::group_key> moving;
@@ -514,6 +517,7 @@ private:
     bool is_due_ = false;
     /// A pod was wanted since the last review.
     bool is_new_ = false;
+    std::int64_t reviewed_at_ = -1;
     /// `extended_` has the claims of all wanted pods.
     bool is_reviewed_ = false;
     bool choices_are_old_ = true;

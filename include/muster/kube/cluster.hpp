@@ -191,12 +191,15 @@ public:
     void bind(std::span<const adapter::bind_order<traits>> all) {
         for (const auto& each : all) {
             conditions_.drop(each.pod);
-            enqueue(pods_, each.of, each.uid,
-                    bind_request(each.pod, each.uid, each.node,
-                                 gpus_.marks(each.pod, now().wall / adapter::second,
-                                             [this](const std::string& node) {
-                                                 return live_.storage().devices().gpus_of(node);
-                                             })));
+            const codec::share_marks marks = gpus_.marks(
+                each.pod, now().wall / adapter::second, [this](const std::string& node) {
+                    return live_.storage().devices().gpus_of(node);
+                });
+            if (std::string why = gpus_.lacking(each.pod, marks); !why.empty()) {
+                results_.push_back({each.of, adapter::outcome::refused, {}, {}, std::move(why)});
+                continue;
+            }
+            enqueue(pods_, each.of, each.uid, bind_request(each.pod, each.uid, each.node, marks));
         }
     }
     void evict(std::span<const adapter::evict_order<traits>> all) {

@@ -57,6 +57,7 @@ public:
             claims_.erase(key);
             versions_.erase(key);
             std::erase_if(extended_, [&](const auto& each) { return each.second == key; });
+            find_extended(key);
         } else if (kind == "ResourceSlice") {
             slices_.erase(key);
         } else if (kind == "Device") {
@@ -118,7 +119,8 @@ public:
         codec::volume_plan made;
         if (judge_ && judge_->size() > most_kept_answers)
             judge_.reset();
-        if (!judge_) {
+        const bool is_new_judge = !judge_;
+        if (is_new_judge) {
             device_classes classes;
             for (const auto& [name, each] : catalog.classes)
                 classes.emplace(std::string(name), each->selectors);
@@ -142,8 +144,7 @@ public:
             .plan(made);
         shares_gpus_ = made.shares_gpus;
         const bool differs = made.pods != effects_ || made.kinds != kinds_ ||
-                             made.stocks != stocks_ || made.judge != judge_ ||
-                             made.gpu_ids != gpu_ids_;
+                             made.stocks != stocks_ || is_new_judge || made.gpu_ids != gpu_ids_;
         judge_ = std::move(made.judge);
         stocks_ = std::move(made.stocks);
         gpu_ids_ = std::move(made.gpu_ids);
@@ -234,6 +235,13 @@ public:
     }
 
 private:
+    /// A claim is gone: of the claims of a pod for extended resources, another one counts from now
+    /// on. O(claims).
+    void find_extended(const object_key& gone) {
+        for (const auto& [key, each] : claims_)
+            if (each.is_extended && !each.owner_uid.empty() && key.name_space == gone.name_space)
+                extended_.emplace(each.owner_uid, key);
+    }
     void lose_user(const object_key& key) {
         // The amounts of nodes count what the pod holds.
         is_old_ |= (users_.erase(key) > 0 && !kinds_.empty()) || effects_.contains(key);
@@ -242,8 +250,7 @@ private:
     void note_sharer(const codec::pod_object& pod) {
         if (pod.share_containers.empty() && pod.share_marks.empty())
             return;
-        sharers_.insert(pod.metadata.key);
-        is_old_ |= shares_gpus_;
+        is_old_ |= sharers_.insert(pod.metadata.key).second || shares_gpus_;
     }
 
     static constexpr std::size_t most_kept_answers = 200'000;

@@ -69,17 +69,23 @@ public:
         const auto known = choices_.find(pod);
         return known == choices_.end() ? std::string() : known->second.lacks;
     }
+    /// The same for the Binding, which is to have these annotations.
+    [[nodiscard]] std::string lacking(const object_key& pod,
+                                      const codec::share_marks& marks) const {
+        const auto known = choices_.find(pod);
+        if (known == choices_.end() || known->second.chosen.empty() || !marks.annotations.empty())
+            return lacking(pod);
+        return "the GPUs of node " + known->second.node + " changed";
+    }
     /// Returns the annotations for the Binding of the pod; empty if there is no choice for it.
     /// `seconds`: Unix time. `gpus_of(node)` returns a `const codec::koordinator_device_object*`.
     template<class GpusOf>
     [[nodiscard]] codec::share_marks marks(const object_key& pod, std::int64_t seconds,
                                            const GpusOf& gpus_of) const {
         const auto known = choices_.find(pod);
-        if (known == choices_.end() || !known->second.system)
+        if (known == choices_.end() || !known->second.system || known->second.chosen.empty())
             return {};
         const choice& of = known->second;
-        if (of.chosen.empty())
-            return {};
         return codec::handover_marks(*of.system, of.asked, of.node, of.devices, of.chosen, seconds,
                                      gpus_of(of.node));
     }

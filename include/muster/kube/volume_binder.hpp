@@ -211,7 +211,7 @@ private:
             claims_.judge(pod->second.object, storage.devices(), now);
         if (devices.what == claim_binder::progress::failed)
             return ending{outcome::refused, devices.why};
-        if (devices.what == claim_binder::progress::cancelled && !pod->second.object.claims.empty())
+        if (devices.what == claim_binder::progress::cancelled)
             return ending{outcome::not_started, {}};
         const std::string open = unbound_claims(pod->second.object, storage);
         if (!open.empty() && now - of.since >= how_.patience)

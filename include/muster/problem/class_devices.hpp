@@ -41,15 +41,16 @@ public:
 
     /// Returns how many members of class `at` the node's devices can serve, at most `most`, in
     /// addition to the demands held there and to `counts` members of the other classes.
-    /// `counts[at]` is not read. O(n log n) for n such demands; the device rule is called at most
-    /// once.
+    /// `counts[at]` is not read; null = there are none. O(n log n) for n such demands; the device
+    /// rule is called at most once.
     [[nodiscard]] std::int64_t room(node_index node, const std::int64_t* counts, std::size_t at,
                                     std::int64_t most) const {
         if (!any() || demands_[at] == device_demand::none || most <= 0)
             return most;
         std::vector<device_demand> held = accounts_->claims(node).devices();
         for (std::size_t other = 0; other < demands_.size(); ++other)
-            if (other != at && demands_[other] != device_demand::none && counts[other] > 0)
+            if (counts && other != at && demands_[other] != device_demand::none &&
+                counts[other] > 0)
                 held.insert(held.end(), static_cast<std::size_t>(counts[other]), demands_[other]);
         std::sort(held.begin(), held.end());
         return accounts_->rule().room(accounts_->devices(node), held, demands_[at], most);

@@ -236,7 +236,6 @@ void pose_on(const cluster_state<Traits>& cluster, const gang_members<Traits::wi
             problem.devices.add(waiting_class.claims->devices);
         problem.devices.settle();
     }
-    const detail::sequence<std::int64_t> nobody(classes, 0);
 
     for (const node_index node : nodes) {
         const resources<width>& free = now ? accounts.free(node) : accounts.allocatable(node);
@@ -254,7 +253,7 @@ void pose_on(const cluster_state<Traits>& cluster, const gang_members<Traits::wi
             const bool one_per_node = problem.apart[at * classes + at] != 0;
             most = fit_count(problem.members[at].request, free,
                              one_per_node ? 1 : problem.members[at].waiting);
-            most = problem.devices.room(node, nobody.data(), at, most);
+            most = problem.devices.room(node, nullptr, at, most);
             any = any || most > 0;
         }
         if (any)

@@ -306,6 +306,20 @@ TEST_CASE("nodes count apart if a device of theirs is in use, selected or relate
     CHECK(decide(all + pair("") + slice("n1", same) + slice("n2", same) + held).placed == "a=n2 ");
 }
 
+TEST_CASE("nodes count apart if their devices have other capacities that are requested") {
+    const auto memory = [](const std::string& on, const std::string& amount) {
+        return slice(on, "{name: d0, capacity: {memory: {value: " + amount + "}}}");
+    };
+    const std::string large =
+        made_from("large", requests(exactly("r", ", capacity: {requests: {memory: 60Gi}}")));
+    CHECK(decide(nodes + gpus + large + memory("n1", "40Gi") + memory("n2", "80Gi") +
+                 pod("a", "large"))
+              .placed == "a=n2 ");
+    CHECK(decide(nodes + gpus + large + memory("n1", "80Gi") + memory("n2", "40Gi") +
+                 pod("a", "large"))
+              .placed == "a=n1 ");
+}
+
 TEST_CASE("a claim with a field or a device class that is not known makes its pod wait") {
     const std::string all = nodes + gpus + slice("n1", devices(2)) + pod("a", "t");
     CHECK(decide(all + made_from("t", requests(exactly("r", ", colour: red")))).waits ==

@@ -92,6 +92,19 @@ TEST_CASE("live, a pod starts on GPUs that HAMi's agent lists, or where a node h
     CHECK(other.outcome() == "on h");
 }
 
+TEST_CASE("live, the first pod that shares a GPU starts though its node was there before") {
+    live of;
+    of.take("---\napiVersion: v1\nkind: Node\nmetadata: {name: h, annotations: "
+            "{volcano.sh/node-vgpu-register: 'g,8,100,NVIDIA-A100,true,hami-core:'}}\nstatus: "
+            "{allocatable: {cpu: 8, pods: 110, volcano.sh/vgpu-number: 8, volcano.sh/vgpu-memory: "
+            "100, volcano.sh/vgpu-cores: 100}}\n");
+    of.objects.tell(of.view, std::exchange(of.first, {}));
+    of.take(pod("containers: [{name: c, image: i, resources: {limits: {volcano.sh/vgpu-number: 1, "
+                "volcano.sh/vgpu-memory: 50}, requests: {volcano.sh/vgpu-number: 1, "
+                "volcano.sh/vgpu-memory: 50}}}]"));
+    CHECK(of.outcome() == "on h");
+}
+
 TEST_CASE("live, a pod starts where its claim is allocated, or can be") {
     live of;
     of.take(nodes + user);
