@@ -89,32 +89,6 @@ struct chosen_share {
     std::int64_t cores = 0;
 };
 
-/// Reads the containers of a pod's `spec`, init containers first. Reports no findings, as the
-/// reader of pods reports them. O(spec).
-[[nodiscard]] inline std::vector<container_resources> read_container_resources(const document& of) {
-    std::vector<container_resources> read;
-    diagnostics aside(0);
-    object_reader pod(of, aside);
-    const field spec_at = pod.optional("spec");
-    object_reader spec = spec_at.as_object();
-    for (const bool is_init : {true, false}) {
-        const field list_at =
-            is_init ? spec.optional("initContainers") : spec.optional("containers");
-        const array_reader list = list_at.as_array();
-        list.for_each_object([&](object_reader& each) {
-            std::vector<std::string> unsupported;
-            container_resources& to = read.emplace_back();
-            to.name = each.optional("name").as_string().value_or(std::string_view{});
-            to.amounts = read_resources(each.optional("resources"), unsupported);
-            to.is_init = is_init;
-            each.ignore_rest();
-        });
-    }
-    spec.ignore_rest();
-    pod.ignore_rest();
-    return read;
-}
-
 namespace detail {
 
 /// Returns the limit of a resource, or its request if it has no limit; nullopt if it has neither.

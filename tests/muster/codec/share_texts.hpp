@@ -12,6 +12,7 @@
 
 #include <muster/codec/read_documents.hpp>
 #include <muster/codec/reading_context.hpp>
+#include <muster/codec/request_reader.hpp>
 #include <muster/codec/share_objects.hpp>
 #include <muster/devices/share_allocator.hpp>
 #include <muster/testing/random.hpp>
@@ -21,6 +22,32 @@
 namespace share_texts {
 
 using namespace muster::codec;
+
+/// Reads the containers of a pod's `spec`, init containers first. Reports no findings, as the
+/// reader of pods reports them. O(spec).
+[[nodiscard]] inline std::vector<container_resources> read_container_resources(const document& of) {
+    std::vector<container_resources> read;
+    diagnostics aside(0);
+    object_reader pod(of, aside);
+    const field spec_at = pod.optional("spec");
+    object_reader spec = spec_at.as_object();
+    for (const bool is_init : {true, false}) {
+        const field list_at =
+            is_init ? spec.optional("initContainers") : spec.optional("containers");
+        const array_reader list = list_at.as_array();
+        list.for_each_object([&](object_reader& each) {
+            std::vector<std::string> unsupported;
+            container_resources& to = read.emplace_back();
+            to.name = each.optional("name").as_string().value_or(std::string_view{});
+            to.amounts = read_resources(each.optional("resources"), unsupported);
+            to.is_init = is_init;
+            each.ignore_rest();
+        });
+    }
+    spec.ignore_rest();
+    pod.ignore_rest();
+    return read;
+}
 
 /// Reads an object of one document, and keeps its findings.
 struct read_object {
