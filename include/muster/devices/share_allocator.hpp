@@ -63,11 +63,13 @@ largest_first(std::span<const share_request> requests, std::span<const shared_de
     std::int64_t most_memory = 1;
     for (const shared_device& device : devices)
         most_memory = std::max(most_memory, device.memory);
+    // A request for more devices than the node has fails anyway.
+    const auto most = static_cast<std::int64_t>(devices.size()) + 1;
     const auto size = [&](const share_request& of) -> int128 {
         if (!is_well_formed(of))
             return 0;
         const int128 memory = int128{units_of(of.memory, most_memory)} * 1000 / most_memory;
-        return (memory + int128{of.cores} * 10) * of.count;
+        return (memory + int128{of.cores} * 10) * std::min(of.count, most);
     };
     std::vector<std::size_t> order(requests.size());
     for (std::size_t at = 0; at < order.size(); ++at)

@@ -349,6 +349,9 @@ TEST_CASE("extreme amounts neither overflow nor fit") {
     CHECK(allocate({device}, {share(0, most), share(0, most)}).outcome == share_outcome::allocated);
     CHECK(allocate({device}, {share(most, most, most), share(most, most, most)}).outcome ==
           share_outcome::none);
+    // The sort by size sees all three: requests for more devices than there are, and extreme cores.
+    CHECK(allocate(gpus(2), {share(1), share(1, most), share(1, most, most)}).outcome ==
+          share_outcome::none);
     CHECK(allocate(gpus(2), {share(-1)}).outcome == share_outcome::none);
     CHECK(allocate(gpus(2), {share(1, -1)}).outcome == share_outcome::none);
     CHECK(allocate(gpus(2), {share(1, 1, -1)}).outcome == share_outcome::none);
