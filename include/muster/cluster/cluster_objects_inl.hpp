@@ -38,7 +38,7 @@ event_result cluster_state<Traits>::set_node(node_index index, node_type spec) {
         record.present && !(same_place && dominates(spec.allocatable, record.spec.allocatable));
     record.spec = std::move(spec);
     record.present = true;
-    ledger_.rows_[index.value()].devices = record.spec.devices;
+    ledger_.set_devices(index, record.spec.devices);
     if (same)
         ledger_.note(index, node_change::size);
     else
@@ -64,7 +64,7 @@ event_result cluster_state<Traits>::clear_node(node_index index) {
         return event_result::out_of_range;
     record.spec = {};
     record.present = false;
-    ledger_.rows_[index.value()].devices = device_stock::none;
+    ledger_.set_devices(index, device_stock::none);
     ++record.generation;
     settle_node(index);
     moved(true);
@@ -73,7 +73,7 @@ event_result cluster_state<Traits>::clear_node(node_index index) {
 
 template<class Traits>
 void cluster_state<Traits>::set_device_rule(device_rule rule) {
-    ledger_.rule_ = rule;
+    ledger_.set_rule(rule);
     moved(true, true);
 }
 

@@ -339,6 +339,17 @@ private:
         set_room(node, left);
         rows_[node.value()].claims.take(margins_[node.value()].claims);
     }
+    void set_devices(node_index node, device_stock devices) noexcept {
+        rows_[node.value()].devices = devices;
+        rows_[node.value()].claims.forget_state();
+    }
+    void set_rule(const device_rule& rule) noexcept {
+        rule_ = rule;
+        for (std::size_t at = 0; at < rows_.size(); ++at) {
+            rows_[at].claims.forget_state();
+            note(node_index{at}, change::amounts);
+        }
+    }
     /// So many claims more on the node will not allocate.
     void reserve_claims(node_index node, std::size_t more) {
         rows_[node.value()].claims.reserve(more);

@@ -9,9 +9,11 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include <boost/container_hash/hash.hpp>
 
 #include <muster/codec/share_demand.hpp>
 #include <muster/devices/device_allocator.hpp>
@@ -113,10 +115,13 @@ public:
     /// See device_rule. An answer that is not cached takes O(log most) allocations, each of up to
     /// `max_steps` steps for claims and for shares.
     [[nodiscard]] std::int64_t room(device_stock has, std::span<const device_demand> held,
-                                    device_demand more, std::int64_t most) const {
+                                    device_demand more, std::int64_t most,
+                                    device_state& state) const {
         if (has == device_stock::none || more == device_demand::none)
             return 0;
-        answer& known = answers_[{has, {held.begin(), held.end()}, more}];
+        if (state == device_state::unknown)
+            state = number_of(has, held);
+        answer& known = answer_for(state, more);
         if (most <= known.fitting)
             return most;
         // Doubles the number of pods until they do not fit, then bisects.
@@ -130,9 +135,15 @@ public:
         return std::min(known.fitting, most);
     }
 
+    [[nodiscard]] std::int64_t room(device_stock has, std::span<const device_demand> held,
+                                    device_demand more, std::int64_t most) const {
+        device_state state = device_state::unknown;
+        return room(has, held, more, most, state);
+    }
+
     /// Number of demands, of devices of nodes, and of cached answers.
     [[nodiscard]] std::size_t size() const noexcept {
-        return answers_.size() + stocks_.size() + demands_.size();
+        return answers_ + stocks_.size() + demands_.size();
     }
 
 private:
@@ -163,9 +174,53 @@ private:
         share_stock shares;
     };
     struct answer {
+        device_demand more = device_demand::none;
         std::int64_t fitting = 0;
         std::int64_t too_many = unknown;
     };
+    /// The devices of a node, and the demands held there.
+    struct state_key {
+        device_stock has = device_stock::none;
+        std::vector<device_demand> held;
+
+        [[nodiscard]] bool is(device_stock stock,
+                              std::span<const device_demand> demands) const noexcept {
+            return has == stock &&
+                   std::equal(held.begin(), held.end(), demands.begin(), demands.end());
+        }
+    };
+
+    struct state_record {
+        state_key key;
+        /// Sorted by `more`.
+        std::vector<answer> answers;
+    };
+
+    [[nodiscard]] device_state number_of(device_stock has,
+                                         std::span<const device_demand> held) const {
+        auto hash = static_cast<std::size_t>(has);
+        for (const device_demand one : held)
+            boost::hash_combine(hash, static_cast<std::uint32_t>(one));
+        const auto [first, last] = states_.equal_range(hash);
+        for (auto at = first; at != last; ++at)
+            if (by_state_[static_cast<std::size_t>(at->second) - 1].key.is(has, held))
+                return at->second;
+        by_state_.push_back({{has, {held.begin(), held.end()}}, {}});
+        const device_state made{static_cast<std::uint32_t>(by_state_.size())};
+        states_.emplace(hash, made);
+        return made;
+    }
+    /// O(log demands asked of the state).
+    [[nodiscard]] answer& answer_for(device_state state, device_demand more) const {
+        std::vector<answer>& all = by_state_[static_cast<std::size_t>(state) - 1].answers;
+        const auto at =
+            std::lower_bound(all.begin(), all.end(), more,
+                             [](const answer& each, device_demand of) { return each.more < of; });
+        if (at != all.end() && at->more == more)
+            return *at;
+        ++answers_;
+        return *all.insert(at, answer{more, 0, unknown});
+    }
 
     device_demand add(demand_record made) {
         demands_.push_back(std::move(made));
@@ -226,9 +281,11 @@ private:
     std::map<std::string, device_stock> stocks_by_kind_;
     std::map<std::pair<device_demand, std::string>, device_demand> with_shares_;
     std::map<std::pair<device_stock, std::string>, device_stock> stocks_with_shares_;
-    /// By the devices of a node, the demands held there, and the demand to add.
-    mutable std::map<std::tuple<device_stock, std::vector<device_demand>, device_demand>, answer>
-        answers_;
+    /// By the hash of the key.
+    mutable std::unordered_multimap<std::size_t, device_state> states_;
+    /// By device_state.
+    mutable std::vector<state_record> by_state_;
+    mutable std::size_t answers_ = 0;
 };
 
 } // namespace codec

@@ -54,7 +54,9 @@ public:
                 if (lasting_refusal(devices[index], request) == share_refusal::none)
                     accepted_.back().push_back(index);
         }
-        find_kinds();
+        // Without a second choice, no devices or states are compared.
+        if (!first_only)
+            find_kinds();
         sum_needs();
     }
 
@@ -171,7 +173,7 @@ private:
             if (has_ended_)
                 return false;
         }
-        if (lost_.size() < most_lost)
+        if (!first_only_ && lost_.size() < most_lost)
             lost_.insert(state(at));
         return false;
     }

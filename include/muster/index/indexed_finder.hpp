@@ -71,6 +71,8 @@ public:
                 follow_properties(node);
             else
                 follow_amounts(node);
+            if (index_.contains(node))
+                predicates_.claims_changed(*cluster_, index_, node);
             if (what == node_change::size)
                 renewed_.size_changed(node, accounts_->allocatable(node));
             sums_.follow(*cluster_, node, what == node_change::properties);
@@ -355,8 +357,20 @@ private:
     }
 
     [[nodiscard]] std::int64_t room_on(const asked& about, node_index node,
-                                       const resources<width>& free, std::int64_t most) const {
-        return accounts_->room_beside(node, *about.claims, fit_count(about.request, free, most));
+                                       const resources<width>& free, std::int64_t most) {
+        const std::int64_t fitting = fit_count(about.request, free, most);
+        const std::int64_t room = accounts_->room_beside(node, *about.claims, fitting);
+        if (room == 0 && fitting > 0)
+            refused_.push_back(node);
+        return room;
+    }
+    /// Nodes that were found to have no room for the claims of the shape are not visited again
+    /// until their claims change.
+    void leave_out_refused(const detail::node_predicate& allowed, std::size_t column) {
+        if (allowed.by_claims)
+            for (const node_index node : refused_)
+                index_.set(column, node, false);
+        refused_.clear();
     }
 
     /// Visits the nodes that fit, level by level, while `left` is not 0. Calls `first()` before
@@ -380,9 +394,11 @@ private:
             if (left <= 0)
                 return;
             first();
-            if (allowed.shape == detail::node_predicate::form::columns)
+            refused_.clear();
+            if (allowed.shape == detail::node_predicate::form::columns) {
                 index_.for_each_fitting(about.prepared, level.column, visit);
-            else
+                leave_out_refused(allowed, level.column);
+            } else
                 index_.for_each_fitting(
                     about.prepared, index_type::no_column,
                     [&](node_index node, const resources<width>& free, std::int64_t rank) {
@@ -465,6 +481,8 @@ private:
     }
 
     placement_order order_;
+    /// Nodes of the present walk that had no room for the claims of the shape.
+    detail::sequence<node_index> refused_;
     cluster_state<Traits>* cluster_ = nullptr;
     ledger<width>* accounts_ = nullptr;
     bool built_ = false;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include <muster/base/id.hpp>
 #include <muster/base/ranges.hpp>
@@ -57,9 +58,26 @@ public:
     /// Updates all predicates after a node came, went, or changed its properties. O(predicates).
     void node_changed(const cluster_state<Traits>& cluster, Index& index, node_index node,
                       bool present) {
+        update(cluster, index, node, present, false);
+    }
+    /// Updates the predicates of pods with claims after the claims on a node may have changed: the
+    /// node may have room again. O(1) if there are none, otherwise O(predicates).
+    void claims_changed(const cluster_state<Traits>& cluster, Index& index, node_index node) {
+        if (with_claims_ > 0)
+            update(cluster, index, node, true, true);
+    }
+
+    void clear(Index& index) {
+        for (node_predicate& predicate : predicates_)
+            drop(index, predicate);
+    }
+
+private:
+    void update(const cluster_state<Traits>& cluster, Index& index, node_index node, bool present,
+                bool only_claims) {
         const auto& sets = cluster.constraint_sets();
         for (node_predicate& predicate : predicates_) {
-            if (predicate.stale)
+            if (predicate.stale || (only_claims && !predicate.by_claims))
                 continue;
             if (predicate.where_stamp != sets[predicate.where].stamp ||
                 (predicate.queue_nodes &&
@@ -76,12 +94,6 @@ public:
         }
     }
 
-    void clear(Index& index) {
-        for (node_predicate& predicate : predicates_)
-            drop(index, predicate);
-    }
-
-private:
     [[nodiscard]] bool is(std::size_t at, constraint_index where,
                           std::optional<constraint_index> queue_nodes) const noexcept {
         return at < predicates_.size() && predicates_[at].where == where &&
@@ -121,6 +133,7 @@ private:
                 index.remove_column(level.column);
                 --columns_;
             }
+        with_claims_ -= std::exchange(predicate.by_claims, false) ? 1U : 0U;
         predicate.stale = true;
         predicate.levels.clear();
         predicate.nodes.clear();
@@ -146,7 +159,8 @@ private:
         detail::sort_short(predicate.levels, [](const auto& lhs, const auto& rhs) {
             return lhs.preference > rhs.preference;
         });
-        if (admitted == present && predicate.levels.size() == 1) {
+        const bool by_claims = !cluster.constraint_sets()[predicate.where].value.claims.empty();
+        if (admitted == present && predicate.levels.size() == 1 && !by_claims) {
             predicate.shape = node_predicate::form::everywhere;
         } else if (admitted <= node_predicate::longest_list) {
             predicate.shape = node_predicate::form::list;
@@ -156,6 +170,8 @@ private:
             predicate.shape = node_predicate::form::filter;
         } else {
             predicate.shape = node_predicate::form::columns;
+            predicate.by_claims = by_claims;
+            with_claims_ += by_claims ? 1U : 0U;
             for (auto& level : predicate.levels) {
                 level.column = index.add_column([&](node_index node) {
                     return rows.admits(node) && rows.preference(node) == level.preference;
@@ -168,6 +184,8 @@ private:
 
     sequence<node_predicate> predicates_;
     std::size_t columns_ = 0;
+    /// Predicates with `by_claims`.
+    std::size_t with_claims_ = 0;
 };
 
 } // namespace detail

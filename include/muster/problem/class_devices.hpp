@@ -47,10 +47,20 @@ public:
                                     std::int64_t most) const {
         if (!any() || demands_[at] == device_demand::none || most <= 0)
             return most;
-        std::vector<device_demand> held = accounts_->claims(node).devices();
-        for (std::size_t other = 0; other < demands_.size(); ++other)
-            if (counts && other != at && demands_[other] != device_demand::none &&
-                counts[other] > 0)
+        const claimed_on_node& standing = accounts_->claims(node);
+        const auto joins = [&](std::size_t other) {
+            return counts && other != at && demands_[other] != device_demand::none &&
+                   counts[other] > 0;
+        };
+        std::size_t first = 0;
+        while (first < demands_.size() && !joins(first))
+            ++first;
+        if (first == demands_.size())
+            return standing.device_room(demands_[at], most, accounts_->devices(node),
+                                        accounts_->rule());
+        std::vector<device_demand> held = standing.devices();
+        for (std::size_t other = first; other < demands_.size(); ++other)
+            if (joins(other))
                 held.insert(held.end(), static_cast<std::size_t>(counts[other]), demands_[other]);
         std::sort(held.begin(), held.end());
         return accounts_->rule().room(accounts_->devices(node), held, demands_[at], most);

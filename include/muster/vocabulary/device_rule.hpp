@@ -15,6 +15,11 @@ enum class device_demand : std::uint32_t { none = 0 };
 /// equal devices have equal numbers.
 enum class device_stock : std::uint32_t { none = 0 };
 
+/// Number that a device_rule assigns to the devices of a node together with the demands held there,
+/// so that it finds its answers again without comparing the demands. The caller keeps it with the
+/// demands, and sets it back to `unknown` when these, the devices or the rule change.
+enum class device_state : std::uint32_t { unknown = 0 };
+
 /// Decides how many pods the devices of a node can serve together. It is for demands that do not
 /// add up, such as shares of GPUs, partitions, or devices behind one PCIe root. The program that
 /// fills the state assigns the numbers; the state does not interpret them.
@@ -28,6 +33,9 @@ enum class device_stock : std::uint32_t { none = 0 };
 /// with the demands `held`, at most `most`; 0 if the devices cannot serve `held` alone. `held` is
 /// sorted by number. Preconditions: the answer depends on the arguments only, and removing demands
 /// from `held` does not make it smaller.
+///
+/// An object that stores its answers can take a `device_state&` as the last parameter. It is
+/// `unknown`, or has the value that an earlier call with equal `has` and `held` stored there.
 class device_rule {
 public:
     /// Refers to no object: no node serves any demand.
@@ -38,8 +46,12 @@ public:
         device_rule made;
         made.of_ = &object;
         made.room_ = [](const void* from, device_stock has, std::span<const device_demand> held,
-                        device_demand more, std::int64_t most) {
-            return static_cast<const Object*>(from)->room(has, held, more, most);
+                        device_demand more, std::int64_t most, device_state& state) {
+            const Object& object = *static_cast<const Object*>(from);
+            if constexpr (requires { object.room(has, held, more, most, state); })
+                return object.room(has, held, more, most, state);
+            else
+                return object.room(has, held, more, most);
         };
         return made;
     }
@@ -50,8 +62,14 @@ public:
     /// Returns the answer of the object; 0 without an object, or if `most` is not positive. O(1)
     /// plus the work of the object.
     [[nodiscard]] std::int64_t room(device_stock has, std::span<const device_demand> held,
+                                    device_demand more, std::int64_t most,
+                                    device_state& state) const {
+        return room_ && most > 0 ? room_(of_, has, held, more, most, state) : 0;
+    }
+    [[nodiscard]] std::int64_t room(device_stock has, std::span<const device_demand> held,
                                     device_demand more, std::int64_t most) const {
-        return room_ && most > 0 ? room_(of_, has, held, more, most) : 0;
+        device_state state = device_state::unknown;
+        return room(has, held, more, most, state);
     }
 
     /// True if both refer to the same object, or to none.
@@ -60,7 +78,7 @@ public:
 private:
     const void* of_ = nullptr;
     std::int64_t (*room_)(const void*, device_stock, std::span<const device_demand>, device_demand,
-                          std::int64_t) = nullptr;
+                          std::int64_t, device_state&) = nullptr;
 };
 
 } // namespace v0_1

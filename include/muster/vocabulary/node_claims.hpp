@@ -86,9 +86,13 @@ public:
         if (!compatible(claims.ports, ports_))
             return 0;
         most = max_beside_itself(claims, most);
-        return claims.devices == device_demand::none
-                   ? most
-                   : rule.room(has, devices_, claims.devices, most);
+        return claims.devices == device_demand::none ? most
+                                                     : device_room(claims.devices, most, has, rule);
+    }
+    /// Returns how many pods with the demand the devices can serve in addition, at most `most`.
+    [[nodiscard]] std::int64_t device_room(device_demand more, std::int64_t most, device_stock has,
+                                           const device_rule& rule) const {
+        return rule.room(has, devices_, more, most, state_);
     }
     /// True if a pod whose claims are already counted is compatible with all other pods, and the
     /// devices can serve it in addition to them. O(ports of the pod × ports here + devices here);
@@ -116,27 +120,28 @@ public:
         for (const host_port& one : claims.ports)
             ports_.insert(detail::lower_bound(ports_, one), pods, one);
         if (claims.devices != device_demand::none)
-            devices_.insert(detail::lower_bound(devices_, claims.devices), pods, claims.devices);
+            change(devices_).insert(detail::lower_bound(devices_, claims.devices), pods,
+                                    claims.devices);
     }
     void give(const node_claims& claims, std::size_t pods = 1) noexcept {
         for (std::size_t pod = 0; pod < pods; ++pod) {
             for (const host_port& one : claims.ports)
                 erase(ports_, one);
             if (claims.devices != device_demand::none)
-                erase(devices_, claims.devices);
+                erase(change(devices_), claims.devices);
         }
     }
     void take(const claimed_on_node& more) {
         for (const host_port& one : more.ports_)
             ports_.insert(detail::lower_bound(ports_, one), one);
         for (const device_demand one : more.devices_)
-            devices_.insert(detail::lower_bound(devices_, one), one);
+            change(devices_).insert(detail::lower_bound(devices_, one), one);
     }
     void give(const claimed_on_node& less) noexcept {
         for (const host_port& one : less.ports_)
             erase(ports_, one);
         for (const device_demand one : less.devices_)
-            erase(devices_, one);
+            erase(change(devices_), one);
     }
     /// After this, adding up to `more` single claims does not allocate.
     void reserve(std::size_t more) {
@@ -145,12 +150,21 @@ public:
     }
     void clear() noexcept {
         ports_.clear();
-        devices_.clear();
+        change(devices_).clear();
+    }
+    /// Call when the devices of the node or the device rule changed.
+    void forget_state() noexcept { state_ = device_state::unknown; }
+
+    [[nodiscard]] friend bool operator==(const claimed_on_node& lhs,
+                                         const claimed_on_node& rhs) noexcept {
+        return lhs.ports_ == rhs.ports_ && lhs.devices_ == rhs.devices_;
     }
 
-    [[nodiscard]] friend bool operator==(const claimed_on_node&, const claimed_on_node&) = default;
-
 private:
+    std::vector<device_demand>& change(std::vector<device_demand>& demands) noexcept {
+        forget_state();
+        return demands;
+    }
     template<class Claim>
     static void erase(std::vector<Claim>& from, const Claim& one) noexcept {
         const auto where = detail::lower_bound(from, one);
@@ -161,6 +175,8 @@ private:
     // Sorted, so that `give` restores the value before `take`.
     std::vector<host_port> ports_;
     std::vector<device_demand> devices_;
+    /// What the device rule stored for `devices_`.
+    mutable device_state state_ = device_state::unknown;
 };
 
 } // namespace v0_1

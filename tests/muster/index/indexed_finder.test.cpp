@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include <muster/index/node_finder.hpp>
 #include <muster/plan/plan.hpp>
 #include <muster/policy/placement.hpp>
+#include <muster/testing/card_rule.hpp>
 #include <muster/testing/environment.hpp>
 #include <muster/testing/random.hpp>
 
@@ -30,6 +32,9 @@ constexpr std::int64_t everything = std::int64_t{1} << 40;
 /// In the emptied cluster cordons and conditions do not count.
 constexpr std::uint8_t emptied = node_filter_selector | node_filter_taint | node_filter_absent_node;
 
+/// What pods claim beside amounts.
+enum class claimed { nothing, ports, devices };
+
 /// A cluster of 200 nodes to which this and that happens, an indexed finder that follows, and a
 /// look at all nodes that knows nothing of before.
 template<class Score, std::size_t Fanout, std::size_t Thresholds>
@@ -38,7 +43,7 @@ struct walk {
     indexed_finder<core_of<traits>, Fanout, Thresholds> finder{*kept_order(Score{})};
     flat_finder<traits::width> flat{Score{}};
     testing::random chance;
-    bool with_ports;
+    claimed claims_of;
     std::vector<std::string> nodes;
     std::vector<std::string> running;
     std::size_t asking_pods = 12;
@@ -54,7 +59,9 @@ struct walk {
     };
     std::vector<watched> watches;
 
-    explicit walk(std::uint64_t seed, bool ports) : chance(seed), with_ports(ports) {
+    walk(std::uint64_t seed, claimed claims) : chance(seed), claims_of(claims) {
+        if (claims == claimed::devices)
+            known.set_device_rule(device_rule::of(testing::cards));
         for (int at = 0; at < 200; ++at)
             add_node();
         ok(known.upsert_gang("asking", gang_of(1)));
@@ -83,6 +90,9 @@ struct walk {
             made_now.taints.push_back(
                 {"node.kubernetes.io/not-ready", "", taint_effect::no_execute});
         made_now.unschedulable = chance.percent(10);
+        if (claims_of == claimed::devices)
+            made_now.devices =
+                testing::card_rule::stock(static_cast<std::uint32_t>(chance.between(0, 2)));
         return made_now;
     }
     [[nodiscard]] constraints some_constraints() {
@@ -99,9 +109,13 @@ struct walk {
                     {1 << at, {{{{"l" + std::to_string(at), label_operator::exists, {}}}}, {}}});
         if (chance.percent(30))
             where.tolerations.push_back({"mine", {}, {}});
-        if (with_ports && chance.percent(40))
+        if (claims_of == claimed::ports && chance.percent(40))
             where.claims.ports.push_back(
                 {"TCP", "", static_cast<std::int32_t>(chance.between(80, 82))});
+        if (claims_of == claimed::devices && chance.percent(70))
+            where.claims.devices =
+                testing::card_rule::demand(static_cast<std::uint32_t>(chance.between(1, 2)),
+                                           static_cast<std::uint32_t>(chance.between(1, 4)));
         return where;
     }
     [[nodiscard]] cluster::pod_type some_pod() {
@@ -168,6 +182,8 @@ struct walk {
             nodes.erase(nodes.begin() + static_cast<std::ptrdiff_t>(at));
         } else if (what < 97)
             ask_anew(chance.below(asking_pods));
+        else if (what < 98 && claims_of == claimed::devices)
+            known.set_device_rule(device_rule::of(testing::cards));
         else if (what < 98)
             change_queue(chance.percent(50) ? "q" : "r");
         else {
@@ -252,9 +268,10 @@ struct walk {
         std::int64_t sum = 0;
         for (const node_index node : known.node_order())
             if (eligible(query, node))
-                sum = std::min(everything,
-                               sum + fit_count(*query.request, known.accounts().allocatable(node),
-                                               query.where->value.claims.empty() ? everything : 1));
+                sum = std::min(
+                    everything,
+                    sum + fit_count(*query.request, known.accounts().allocatable(node),
+                                    max_beside_itself(query.where->value.claims, everything)));
         return sum;
     }
     void compare_holds() {
@@ -324,24 +341,24 @@ struct walk {
 };
 
 template<class Score, std::size_t Fanout, std::size_t Thresholds>
-std::string walks(std::uint64_t seeds, bool ports) {
+std::string walks(std::uint64_t seeds, claimed claims) {
     for (std::uint64_t seed = 1; seed <= testing::part_of(seeds); ++seed)
-        if (const std::string fault = walk<Score, Fanout, Thresholds>(seed, ports).run(150);
+        if (const std::string fault = walk<Score, Fanout, Thresholds>(seed, claims).run(150);
             !fault.empty())
             return "seed " + std::to_string(seed) + ": " + fault;
     return {};
 }
 
 TEST_CASE("the index finds what looking at all nodes pod after pod finds, through all events") {
-    CHECK(walks<best_fit, 64, 64>(8, false) == "");
-    CHECK(walks<worst_fit, 64, 64>(8, false) == "");
-    CHECK(walks<first_fit, 64, 64>(8, false) == "");
+    CHECK(walks<best_fit, 64, 64>(8, claimed::nothing) == "");
+    CHECK(walks<worst_fit, 64, 64>(8, claimed::nothing) == "");
+    CHECK(walks<first_fit, 64, 64>(8, claimed::nothing) == "");
 }
 
 TEST_CASE("an index that splits and learns all the time finds the same") {
-    CHECK(walks<best_fit, 4, 2>(8, false) == "");
-    CHECK(walks<worst_fit, 4, 2>(8, false) == "");
-    CHECK(walks<first_fit, 4, 2>(8, false) == "");
+    CHECK(walks<best_fit, 4, 2>(8, claimed::nothing) == "");
+    CHECK(walks<worst_fit, 4, 2>(8, claimed::nothing) == "");
+    CHECK(walks<first_fit, 4, 2>(8, claimed::nothing) == "");
 }
 
 /// An order that only the value tells.
@@ -426,9 +443,64 @@ TEST_CASE(
 }
 
 TEST_CASE("ports that pods claim are respected by the index") {
-    CHECK(walks<best_fit, 64, 64>(8, true) == "");
-    CHECK(walks<worst_fit, 4, 2>(8, true) == "");
-    CHECK(walks<first_fit, 64, 64>(8, true) == "");
+    CHECK(walks<best_fit, 64, 64>(8, claimed::ports) == "");
+    CHECK(walks<worst_fit, 4, 2>(8, claimed::ports) == "");
+    CHECK(walks<first_fit, 64, 64>(8, claimed::ports) == "");
+}
+
+TEST_CASE("devices that pods demand are respected by the index") {
+    CHECK(walks<best_fit, 64, 64>(8, claimed::devices) == "");
+    CHECK(walks<worst_fit, 4, 2>(8, claimed::devices) == "");
+    CHECK(walks<first_fit, 64, 64>(8, claimed::devices) == "");
+}
+
+/// Counts the calls of a rule whose nodes serve one pod each.
+struct one_pod_per_node {
+    mutable std::int64_t calls = 0;
+
+    std::int64_t room(device_stock, std::span<const device_demand> held, device_demand,
+                      std::int64_t most) const {
+        ++calls;
+        return held.empty() ? std::min<std::int64_t>(most, 1) : 0;
+    }
+};
+
+TEST_CASE("a node without room for a pod's devices is asked again only after its claims changed") {
+    const one_pod_per_node rule;
+    cluster known{kind_id{2}};
+    known.set_device_rule(device_rule::of(rule));
+    ok(known.upsert_gang("g", gang_of(1)));
+    cluster::pod_type pod = asking(1);
+    pod.where.claims.devices = device_demand{1};
+    ok(known.upsert_pod("asking", "g", pod));
+    for (int at = 0; at < 100; ++at) {
+        const std::string node = "n" + std::to_string(100 + at);
+        cluster::node_type spec = machine(4);
+        spec.devices = device_stock{1};
+        ok(known.upsert_node(node, spec));
+        ok(known.upsert_pod("on-" + node, "g", in_phase(pod_phase::running, pod), node));
+    }
+    const shape_index shape = known[known.find_pod("asking")->index].shape;
+    indexed_finder<core_of<traits>, 64, 64> finder{placement_order::most_allocated};
+    const auto found = [&] {
+        finder.catch_up(known);
+        detail::sequence<node_run> runs;
+        rule.calls = 0;
+        return finder.find(known, shape, {}, 1, runs);
+    };
+    CHECK(found() == 0);
+    CHECK(rule.calls == 100);
+    CHECK(found() == 0);
+    CHECK(rule.calls == 0);
+    ok(known.remove_pod("on-n150"));
+    CHECK(found() == 1);
+    CHECK(rule.calls == 1);
+    known.set_device_rule(device_rule::of(rule));
+    CHECK(found() == 1);
+    ok(known.upsert_pod("on-n150", "g", in_phase(pod_phase::running, pod), "n150"));
+    CHECK(found() == 0);
+    CHECK(found() == 0);
+    CHECK(rule.calls == 0);
 }
 
 TEST_CASE(

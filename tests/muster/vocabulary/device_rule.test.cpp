@@ -40,4 +40,28 @@ TEST_CASE("if the held demands do not fit, there is no room") {
               .room(card_rule::stock(1), std::vector{most, most}, quarter, 1) == 0);
 }
 
+/// Stores the question's number in the state, and says whether it was asked before.
+struct remembering {
+    mutable std::uint32_t questions = 0;
+
+    std::int64_t room(device_stock, std::span<const device_demand>, device_demand, std::int64_t,
+                      device_state& state) const {
+        const bool is_known = state != device_state::unknown;
+        if (!is_known)
+            state = device_state{++questions};
+        return is_known ? 1 : 0;
+    }
+};
+
+TEST_CASE("an object that takes a state finds there what it stored") {
+    const remembering object;
+    const device_rule rule = device_rule::of(object);
+    device_state state = device_state::unknown;
+    CHECK(rule.room(card_rule::stock(1), {}, half, 9, state) == 0);
+    CHECK(state == device_state{1});
+    CHECK(rule.room(card_rule::stock(1), {}, half, 9, state) == 1);
+    CHECK(rule.room(card_rule::stock(1), {}, half, 9) == 0);
+    CHECK(object.questions == 2);
+}
+
 } // namespace vocabulary_device_rule_test

@@ -116,6 +116,36 @@ TEST_CASE("the room for device demands is that of the rule") {
     }
 }
 
+/// Returns how often the rule was asked about the same state.
+struct counting_rule {
+    std::int64_t room(device_stock, std::span<const device_demand>, device_demand, std::int64_t,
+                      device_state& state) const {
+        state = device_state{static_cast<std::uint32_t>(state) + 1};
+        return static_cast<std::int64_t>(state);
+    }
+};
+
+TEST_CASE("what the rule stored is kept until the demands, the devices or the rule change") {
+    const counting_rule object;
+    const device_rule counting = device_rule::of(object);
+    claimed_on_node node;
+    const auto asked = [&] { return node.room({{}, small}, 9, box, counting); };
+    CHECK(asked() == 1);
+    node.take(web);
+    CHECK(asked() == 2);
+    node.take(node_claims{{}, large});
+    CHECK(asked() == 1);
+    const claimed_on_node same = node;
+    CHECK(asked() == 2);
+    CHECK(node == same);
+    node.give(node_claims{{}, large});
+    CHECK(asked() == 1);
+    node.forget_state();
+    CHECK(asked() == 1);
+    node.clear();
+    CHECK(asked() == 1);
+}
+
 TEST_CASE("without a rule no device demand is served") {
     CHECK(claimed_on_node{}.room({{}, small}, 3, box, {}) == 0);
     CHECK(claimed_on_node{}.room({}, 3, box, {}) == 3);
