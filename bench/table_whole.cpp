@@ -15,6 +15,7 @@ int main(int count, char** values) {
 #ifdef MUSTER_BENCH_JOBS
         bench::say("jobs");
         bench::add_jobs(to, quick);
+        bench::add_device_shares(to, quick);
 #endif
         if (quick)
             return;

@@ -47,11 +47,11 @@ public:
         made.of_ = &object;
         made.room_ = [](const void* from, device_stock has, std::span<const device_demand> held,
                         device_demand more, std::int64_t most, device_state& state) {
-            const Object& object = *static_cast<const Object*>(from);
-            if constexpr (requires { object.room(has, held, more, most, state); })
-                return object.room(has, held, more, most, state);
+            const Object& asked = *static_cast<const Object*>(from);
+            if constexpr (requires { asked.room(has, held, more, most, state); })
+                return asked.room(has, held, more, most, state);
             else
-                return object.room(has, held, more, most);
+                return asked.room(has, held, more, most);
         };
         return made;
     }
