@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -160,10 +161,11 @@ public:
         scope_.spread.renew(nodes_, !dirty_nodes_.empty(), gangs_);
         renew_volumes();
         note_kinds_of_nodes();
-        const codec::device_judge* const judge = storage_.plan().judge.get();
+        const auto& judge = storage_.plan().judge;
         if (const device_rule rule = judge ? device_rule::of(*judge) : device_rule{};
             !(view.known().accounts().rule() == rule))
             view.known().set_device_rule(rule);
+        told_judge_ = judge;
         bool told = tell_nodes(view, all.nodes);
         told |= tell_queues(view, all.queues);
         told |= gangs_.tell(view, scope_, how_.levels, kinds_, pods_kind_, storage_.plan(),
@@ -528,6 +530,9 @@ private:
     std::map<std::string, std::map<std::size_t, codec::queue_object>> queues_;
     live_budgets budgets_;
     live_storage storage_;
+    /// The judge that views refer to; kept so that no other judge gets its address before they are
+    /// told.
+    std::shared_ptr<const codec::device_judge> told_judge_;
     live_gangs<Width> gangs_;
     unread_pods unread_pods_;
     std::set<std::string> dirty_nodes_;
