@@ -30,10 +30,12 @@ using live_policy = muster::any_policy<muster::core_of<live_cluster::traits>>;
 /// The policy of the next cycle, for the kinds that the cluster has by then.
 struct live_policy_source {
     const live_cluster* cluster;
+    const live_state* known;
     policy_options* how;
 
     [[nodiscard]] live_policy operator()() const {
         how->see_kinds(cluster->objects().kinds());
+        how->see_pods(*known, gpus_of(cluster->objects().storage().plan()));
         return *how;
     }
 };

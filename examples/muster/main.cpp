@@ -457,7 +457,9 @@ void add_policy(CLI::App& to, cli::policy_options& how) {
     add_choice(
         to, "--score", how.score,
         "Choice of node among those that a pod fits (default: best-fit). avoid-scarce: nodes "
-        "without extended resources that the pod does not request");
+        "without extended resources that the pod does not request. fgd: the node on which the pod "
+        "leaves the fewest GPUs that typical pods cannot use. power: the node whose power rises "
+        "least");
     to.add_option_function<std::vector<std::string>>(
           "--score-weight",
           [&how](const std::vector<std::string>& all) {

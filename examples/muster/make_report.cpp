@@ -66,7 +66,7 @@ class reporter {
 
 public:
     reporter(cluster<Width>& known, const request& asked)
-        : known_(&known), asked_(&asked), how_(policy_of<traits>(asked, known.kinds)) {}
+        : known_(&known), asked_(&asked), how_(policy_of<traits>(asked, known)) {}
 
     report run() {
         const auto& state = known_->state;

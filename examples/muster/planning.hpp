@@ -47,12 +47,13 @@ namespace cli {
 /// A trial of changed objects reads them anew, which takes about as long as this many tries.
 inline constexpr std::int64_t tries_of_trial = 4;
 
-/// The policy of a plan, for a cluster with these resource kinds.
-template<class Traits>
-[[nodiscard]] muster::any_policy<muster::core_of<Traits>>
-policy_of(const request& asked, const muster::kind_table& kinds) {
+/// The policy of a plan for the cluster, which must outlive it.
+template<class Traits, class Cluster>
+[[nodiscard]] muster::any_policy<muster::core_of<Traits>> policy_of(const request& asked,
+                                                                    const Cluster& known) {
     policy_options how = asked.how;
-    how.see_kinds(kinds);
+    how.see_kinds(known.kinds);
+    how.see_pods(known.state, gpus_of(known.volumes));
     return how;
 }
 

@@ -13,6 +13,7 @@
 #include <muster/policy/binpack.hpp>
 #include <muster/policy/gang_order.hpp>
 #include <muster/policy/placement.hpp>
+#include <muster/policy/power.hpp>
 #include <muster/policy/queue_order.hpp>
 
 namespace cli {
@@ -26,6 +27,9 @@ struct named {
 template<class Policy>
 named(const char*, Policy) -> named<Policy>;
 
+/// Stands for muster::fgd, which needs to know the pods.
+struct least_fragmented {};
+
 // The policies that options name, the defaults first. A new one needs a line here.
 
 inline constexpr std::tuple scores{
@@ -34,7 +38,9 @@ inline constexpr std::tuple scores{
     named{"first-fit", muster::first_fit{}},
     named{"most-allocated", muster::binpack{muster::binpack::strategy::most_allocated, {}}},
     named{"least-allocated", muster::binpack{muster::binpack::strategy::least_allocated, {}}},
-    named{"avoid-scarce", muster::avoid_scarce{}}};
+    named{"avoid-scarce", muster::avoid_scarce{}},
+    named{"fgd", least_fragmented{}},
+    named{"power", muster::power{}}};
 
 /// An hour of waiting counts as much as one point of priority. Times are in nanoseconds.
 inline constexpr std::tuple gang_orders{named{"priority", muster::priority_then_age{}},
@@ -58,6 +64,8 @@ public:
         std::apply([&](const auto&... each) { (all.emplace_back(each.name), ...); }, Table);
         return all;
     }
+    /// True if it is the policy of this name.
+    [[nodiscard]] bool is(std::string_view name) const { return names()[at_] == name; }
     /// Precondition: it is one of the names.
     void choose(std::string_view name) {
         std::size_t at = 0;

@@ -6,12 +6,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
+#include <muster/codec/volume_plan.hpp>
 #include <muster/cycle/any_policy.hpp>
+#include <muster/policy/fgd.hpp>
+#include <muster/policy/power.hpp>
+#include <muster/policy/typical_tasks.hpp>
 #include <muster/resource/kind_table.hpp>
 
 #include "policy_names.hpp"
@@ -36,6 +42,19 @@ enum class backfill_kind : std::uint8_t { none, easy, conservative };
 [[nodiscard]] inline bool is_extended_resource(std::string_view kind) {
     return kind.find('/') != kind.npos && kind.find("storageclass.storage.k8s.io/") == kind.npos &&
            kind.find("kubernetes.io/") == kind.npos;
+}
+
+/// A resource that counts whole GPUs, such as nvidia.com/gpu. Koordinator's counts parts.
+[[nodiscard]] inline bool is_whole_gpu(std::string_view kind) {
+    return kind.ends_with("/gpu") && kind != "koordinator.sh/gpu";
+}
+
+/// The most frequent kinds of task count as typical until they are so many of the pods.
+inline constexpr std::int64_t typical_percent = 95;
+
+/// Reads the GPUs that pods of the volume plan share; it must outlive the reader.
+[[nodiscard]] inline muster::gpu_reader gpus_of(const muster::codec::volume_plan& plan) {
+    return plan.judge ? muster::gpu_reader::of(std::as_const(*plan.judge)) : muster::gpu_reader{};
 }
 
 /// Puts gangs below their minima before the surplus of all other gangs. `Then` orders ties.
@@ -106,6 +125,9 @@ struct policy_options {
     /// By column, as of `see_kinds`: the weight of each kind, and whether it is scarce.
     std::array<std::uint8_t, muster::max_kinds> weight_of{};
     std::array<bool, muster::max_kinds> scarce{};
+    /// Where scores find GPUs, and the kinds of task that all pods are (null if no score needs it).
+    muster::gpu_view gpus{};
+    std::shared_ptr<const muster::task_mix> typical{};
     choice<gang_orders> order;
     choice<queue_orders> queue_order;
     surplus_kind surplus = surplus_kind::at_once;
@@ -124,7 +146,19 @@ struct policy_options {
             const auto weight = score_weights.find(name);
             weight_of[column] = weight == score_weights.end() ? std::uint8_t{0} : weight->second;
             scarce[column] = is_extended_resource(name);
+            gpus.whole[column] = is_whole_gpu(name);
+            if (name == "cpu")
+                gpus.cpu = column;
         }
+    }
+    /// Sets what scores need to know of the pods and of shared GPUs. The object of `shared` must
+    /// outlive the policy. Call after see_kinds.
+    template<class Traits>
+    void see_pods(const muster::cluster_state<Traits>& known, const muster::gpu_reader& shared) {
+        gpus.shared = shared;
+        if (score.is("fgd"))
+            typical = std::make_shared<muster::task_mix>(
+                muster::typical_tasks(known, gpus, typical_percent));
     }
 
     /// Pods may be evicted.
@@ -150,11 +184,17 @@ struct policy_options {
     template<std::size_t Width>
     [[nodiscard]] muster::any_score<Width> score_of() const {
         return score.with<muster::any_score<Width>>([&](auto made) {
-            if constexpr (requires { made.weight_of; })
-                made.weight_of = weight_of;
-            if constexpr (requires { made.scarce; })
-                made.scarce = scarce;
-            return muster::any_score<Width>(made);
+            if constexpr (std::same_as<decltype(made), least_fragmented>)
+                return muster::any_score<Width>(muster::fgd{gpus, typical});
+            else {
+                if constexpr (requires { made.view; })
+                    made.view = gpus;
+                if constexpr (requires { made.weight_of; })
+                    made.weight_of = weight_of;
+                if constexpr (requires { made.scarce; })
+                    made.scarce = scarce;
+                return muster::any_score<Width>(made);
+            }
         });
     }
 

@@ -22,9 +22,10 @@ make_run(const muster::codec::manifests& objects, std::vector<muster::sim::job_i
     options.sample_conditions = run.sample_conditions;
     options.until = run.until * 1'000'000'000;
     options.limit = budget_of(asked);
-    const auto how = [&](const muster::kind_table& kinds) {
+    const auto how = [&](const auto& known) {
         policy_options made = asked.how;
-        made.see_kinds(kinds);
+        made.see_kinds(known.kinds);
+        made.see_pods(known.state, gpus_of(known.volumes));
         return made;
     };
     return muster::sim::run_jobs(objects, std::move(jobs), std::move(sets), script, how, where,

@@ -63,7 +63,7 @@ int decide_once(const schedule_request& asked, kube::transport& by) {
     complaints().say_new(troubles_of(cluster));
     policy_options how = asked.how;
     const muster::cycle_result made =
-        decide(known, cluster.now().wall, live_policy_source{&cluster, &how}());
+        decide(known, cluster.now().wall, live_policy_source{&cluster, &known, &how}());
     bool waits = false;
     bool starts_or_evicts = false;
     for (const muster::decision& each : made.decisions) {
@@ -179,7 +179,7 @@ std::optional<int> run_scheduler(const schedule_request& asked, kube::transport&
     policy_options how_to_place = asked.how;
     const live_words words{&cluster, &how_to_place};
     adapter::driver<live_cluster, live_policy_source, live_words> driver(
-        cluster, known, {&cluster, &how_to_place}, options, words);
+        cluster, known, {&cluster, &known, &how_to_place}, options, words);
     status_text status;
     std::size_t bound = 0;
     std::int64_t looks_at_kinds = 0;

@@ -115,7 +115,7 @@ int shadow(const shadow_request& asked) {
     if (!sync(cluster, view, asked.patience))
         return usage;
     policy_options how = asked.how;
-    watcher watches(view, {&cluster, &how});
+    watcher watches(view, {&cluster, &known, &how});
     watches.think(cluster.now().wall);
     const std::int64_t until =
         asked.seconds > 0 ? cluster.now().steady + asked.seconds * kube::second : kube::never_comes;

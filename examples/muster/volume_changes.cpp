@@ -57,8 +57,7 @@ public:
             return false;
         using traits = typename std::remove_cvref_t<decltype(known->state)>::traits;
         static_cast<void>(muster::cycle(known->state, known->now,
-                                        policy_of<traits>(*asked_, known->kinds),
-                                        budget_of(*asked_)));
+                                        policy_of<traits>(*asked_, *known), budget_of(*asked_)));
         return known->state[which->index].last.kind == muster::answer::admitted;
     }
     [[nodiscard]] bool complete() const noexcept { return complete_; }

@@ -16,8 +16,10 @@
 #include <boost/container_hash/hash.hpp>
 
 #include <muster/codec/share_demand.hpp>
+#include <muster/codec/shared_gpu_view.hpp>
 #include <muster/devices/device_allocator.hpp>
 #include <muster/vocabulary/device_rule.hpp>
+#include <muster/vocabulary/gpu_reader.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -139,6 +141,32 @@ public:
                                     device_demand more, std::int64_t most) const {
         device_state state = device_state::unknown;
         return room(has, held, more, most, state);
+    }
+
+    /// See gpu_reader. O(GPUs) and one allocation.
+    [[nodiscard]] std::size_t gpus_left(device_stock has, std::span<const device_demand> held,
+                                        std::span<std::int32_t> milli) const {
+        const share_stock& of = on(has).shares;
+        if (!of.system)
+            return 0;
+        std::vector<const share_demand*> pods;
+        for (const device_demand one : held)
+            pods.push_back(&record(one).shares);
+        const std::vector<std::int64_t> left = gpu_milli_left(of, pods, max_steps);
+        const std::size_t count = std::min(left.size(), milli.size());
+        for (std::size_t at = 0; at < count; ++at)
+            milli[at] = static_cast<std::int32_t>(left[at]);
+        return count;
+    }
+    /// See gpu_reader. O(nodes that differ × GPUs).
+    [[nodiscard]] gpu_part part(device_stock has, device_demand more) const {
+        const share_demand& asked = record(more).shares;
+        if (has != device_stock::none)
+            return gpu_part_of(on(has).shares, asked);
+        for (const auto& each : stocks_)
+            if (const gpu_part made = gpu_part_of(each->shares, asked); made.gpus > 0)
+                return made;
+        return {};
     }
 
     /// Number of demands, of devices of nodes, and of cached answers.

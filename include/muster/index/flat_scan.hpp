@@ -24,7 +24,8 @@ template<std::size_t Width, class Score>
                                       const ledger<Width>& accounts, node_index node,
                                       const node_query<Width>& query) noexcept {
     return node_score<Width>(score, {node, accounts.allocatable(node), accounts.free(node), weights,
-                                     *query.request, query.where->value, query.of});
+                                     *query.request, query.where->value, query.of,
+                                     accounts.devices(node), accounts.claims(node).devices()});
 }
 
 /// Computes the scores of these nodes, in their order.

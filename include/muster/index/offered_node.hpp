@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 #include <muster/base/id.hpp>
 #include <muster/index/weights.hpp>
 #include <muster/resource/resources.hpp>
 #include <muster/vocabulary/constraints.hpp>
+#include <muster/vocabulary/device_rule.hpp>
 #include <muster/vocabulary/gang.hpp>
 
 namespace muster {
@@ -27,6 +29,9 @@ struct offered_node {
     const constraints& pod;
     /// The gang of the pod. Null only if the score is computed for no gang.
     const gang<queue_index>* of = nullptr;
+    /// The devices of the node, and the demands held there (see device_rule).
+    device_stock devices = device_stock::none;
+    std::span<const device_demand> held{};
 };
 
 } // namespace v0_1

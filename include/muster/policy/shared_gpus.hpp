@@ -116,6 +116,8 @@ struct shared_gpu_task {
 struct typical_task {
     shared_gpu_task task{};
     std::int64_t share = 0;
+
+    [[nodiscard]] friend bool operator==(const typical_task&, const typical_task&) = default;
 };
 
 /// The kinds of task that a workload consists of, most frequent first.
@@ -153,6 +155,8 @@ public:
     [[nodiscard]] std::int64_t total() const noexcept { return total_; }
     /// The sum of the shares of the kinds that were not kept.
     [[nodiscard]] std::int64_t left_out() const noexcept { return left_out_; }
+
+    [[nodiscard]] friend bool operator==(const task_mix&, const task_mix&) = default;
 
 private:
     std::vector<typical_task> kinds_;

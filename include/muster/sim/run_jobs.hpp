@@ -138,7 +138,7 @@ inline void check_pods_of_sets(const codec::manifests& objects, const std::vecto
 /// Runs T9k jobs, PodCliqueSets, and pods of the input that are nobody's, from creation to their
 /// end in virtual time: controllers, cycles and pods that run for as long as they declare. Nothing
 /// when something is wrong with the input, which is reported. The order of the objects decides
-/// nothing. `how` is a policy, or a function that returns the policy for a table of resource kinds.
+/// nothing. `how` is a policy, or a function that returns the policy for the cluster as read.
 template<class Policy>
 [[nodiscard]] std::optional<run_record>
 run_jobs(const codec::manifests& objects, std::vector<job_input> inputs,
@@ -177,8 +177,8 @@ run_jobs(const codec::manifests& objects, std::vector<job_input> inputs,
     const auto run_by = [&](const auto& policy) {
         record = detail::job_run(*known, jobs, sets, script, policy, options, out).run();
     };
-    if constexpr (std::invocable<const Policy&, const kind_table&>)
-        run_by(how(known->kinds));
+    if constexpr (std::invocable<const Policy&, decltype(*known)>)
+        run_by(how(*known));
     else
         run_by(how);
     return record;

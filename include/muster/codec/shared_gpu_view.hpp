@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <muster/base/checked.hpp>
+#include <muster/codec/share_demand.hpp>
+#include <muster/devices/share_allocator.hpp>
+#include <muster/devices/share_request.hpp>
+#include <muster/devices/shared_device.hpp>
+#include <muster/vocabulary/gpu_reader.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace codec {
+
+namespace detail {
+
+/// Thousandths of `all` that are left beside `used`, rounded down; 0 if more is used.
+[[nodiscard]] constexpr std::int64_t milli_left(std::int64_t all, std::int64_t used) noexcept {
+    return all <= 0 || used >= all ? 0 : saturate((int128{all} - used) * 1000 / all);
+}
+/// Thousandths of `all` that `part` is, rounded up, at most 1000.
+[[nodiscard]] constexpr std::int64_t milli_of(std::int64_t part, std::int64_t all) noexcept {
+    return all <= 0 || part >= all ? 1000 : saturate((int128{part} * 1000 + all - 1) / all);
+}
+
+} // namespace detail
+
+/// Returns the thousandths left of each GPU beside these demands: the smaller of what is left of
+/// its memory and of its cores, 0 if it takes no more pods. GPUs that the demands request are
+/// chosen as allocate_on() does. O(GPUs) and one allocate_on().
+[[nodiscard]] inline std::vector<std::int64_t>
+gpu_milli_left(const share_stock& of, std::span<const share_demand* const> pods,
+               std::int64_t max_steps) {
+    std::vector<shared_device> devices = with_held(of, pods);
+    if (const share_allocation made = allocate_on(of, pods, max_steps);
+        made.outcome == share_outcome::allocated && !made.devices.empty()) {
+        std::vector<share_request> requests;
+        for (std::size_t at = 0; at < pods.size(); ++at)
+            for (share_request& each : requests_on(of, *pods[at], at))
+                requests.push_back(std::move(each));
+        devices = with_shares(std::move(devices), requests, made);
+    }
+    std::vector<std::int64_t> left;
+    for (const shared_device& each : devices) {
+        const bool takes_more =
+            each.healthy && !each.is_partitioned && (!each.slots || each.used.slots < *each.slots);
+        std::int64_t here = takes_more ? detail::milli_left(each.memory, each.used.memory) : 0;
+        if (each.cores && *each.cores > 0)
+            here = std::min(here, detail::milli_left(*each.cores, each.used.cores));
+        left.push_back(here);
+    }
+    return left;
+}
+
+/// Returns what the pod requests on the node: the larger of the parts of memory and of cores,
+/// rounded up. O(requests × GPUs).
+[[nodiscard]] inline gpu_part gpu_part_of(const share_stock& on, const share_demand& of) {
+    gpu_part made;
+    for (const share_request& request : requests_on(on, of, 0)) {
+        made.gpus = saturating_add(made.gpus, std::max<std::int64_t>(request.count, 0));
+        for (const shared_device& each : on.devices) {
+            std::int64_t milli =
+                detail::milli_of(units_of(request.memory, each.memory), each.memory);
+            if (each.cores)
+                milli = std::max(milli, detail::milli_of(request.cores, *each.cores));
+            made.milli = std::max(made.milli, request.count > 0 ? milli : 0);
+        }
+    }
+    return made;
+}
+
+} // namespace codec
+} // namespace v0_1
+} // namespace muster
