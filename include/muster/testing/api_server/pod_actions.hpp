@@ -90,9 +90,10 @@ inline void set_condition(json::object& object, std::string_view type, bool hold
         return refuse("pod " + key.second + " has non-empty .spec.schedulingGates");
     json::object made = *found;
     make_object(made, "spec")["nodeName"] = node;
-    if (const json::object* const notes = object_at(body, {"metadata", "annotations"}))
-        for (const auto& [name, value] : *notes)
-            make_object(make_object(made, "metadata"), "annotations")[name] = value;
+    for (const char* const field : {"annotations", "labels"})
+        if (const json::object* const notes = object_at(body, {"metadata", field}))
+            for (const auto& [name, value] : *notes)
+                make_object(make_object(made, "metadata"), field)[name] = value;
     detail::set_condition(made, "PodScheduled", true, in.time_now());
     if (!dry_run)
         in.objects.put(pods, key, std::move(made));

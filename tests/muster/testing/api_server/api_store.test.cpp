@@ -177,6 +177,19 @@ TEST_CASE("a binding is refused to the wrong uid, a second time, behind gates, a
     CHECK(last.code == 201);
 }
 
+TEST_CASE("a pod gets the labels and annotations of its Binding") {
+    asking server;
+    REQUIRE(server.pod("a", "1", "", R"(,"labels":{"l":"old","m":"kept"})").code == 201);
+    REQUIRE(server
+                .post(pods + "/a/binding",
+                      R"({"metadata":{"name":"a","labels":{"l":"new"},"annotations":{"x":"y"}},)"
+                      R"("target":{"kind":"Node","name":"n"}})")
+                .code == 201);
+    CHECK(server.field(pods + "/a", {"metadata", "labels", "l"}) == "new");
+    CHECK(server.field(pods + "/a", {"metadata", "labels", "m"}) == "kept");
+    CHECK(server.field(pods + "/a", {"metadata", "annotations", "x"}) == "y");
+}
+
 TEST_CASE("a bound pod stays until its kubelet lets it go, an unbound one does not") {
     asking server;
     const std::string uid(text_at(server.pod("a").body, {"metadata", "uid"}));
