@@ -39,18 +39,6 @@ inline void tell_assumed(std::size_t count, const std::string& what, diagnostics
                      " as usable on every node: " + what});
 }
 
-/// Warns of pods that get fractions of GPUs only in plans.
-inline void tell_from_fractions(const volume_plan& made, diagnostics& out) {
-    if (const std::size_t count = made.from_fractions; count > 0)
-        out.add({severity::warning,
-                 {"(input)", 0, 0},
-                 {},
-                 std::to_string(count) + (count == 1 ? " pod requests" : " pods request") +
-                     " fractions of GPUs by KAI: on a live cluster " +
-                     (count == 1 ? "it waits" : "they wait") +
-                     ", since Muster makes no reservation pods yet"});
-}
-
 /// Some node has a resource that only the agent of another scheduler gives.
 [[nodiscard]] inline bool has_agents(const manifests& objects) {
     return std::ranges::any_of(objects.nodes,
@@ -177,8 +165,7 @@ namespace detail {
                 asked.insert(request.first);
     detail::plan_devices(objects, pods, asked, device_writes::all, made);
     const std::vector<const node_object*> nodes = detail::by_key(objects.nodes);
-    share_planner(nodes, pods, objects.koordinator_devices, out).plan(made);
-    detail::tell_from_fractions(made, out);
+    share_planner(nodes, pods, objects.koordinator_devices, out, {}).plan(made);
     return made;
 }
 

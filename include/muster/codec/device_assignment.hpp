@@ -127,7 +127,7 @@ private:
             if (!gone_->contains(each.metadata.key))
                 pods.push_back(&each);
         diagnostics told_before(0);
-        share_planner(nodes, pods, objects_->koordinator_devices, told_before).plan(plan_);
+        share_planner(nodes, pods, objects_->koordinator_devices, told_before, {}).plan(plan_);
         if (!plan_.shares_gpus)
             return;
         std::map<std::string, std::vector<const pod_object*>> on_node;

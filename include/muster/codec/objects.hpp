@@ -49,6 +49,8 @@ struct container_resources {
     std::string name;
     resource_lists amounts;
     bool is_init = false;
+    /// An init container that keeps running (`restartPolicy: Always`); `is_init` is false.
+    bool is_sidecar = false;
 };
 
 struct node_object {

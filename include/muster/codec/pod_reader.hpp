@@ -275,14 +275,14 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
     const bool host_network = spec.optional("hostNetwork").as_boolean().value_or(false);
     pod_request request;
     std::size_t position = 0;
-    const auto with_set_aside = [&](object_reader& container, bool is_init) {
+    const auto with_set_aside = [&](object_reader& container, bool is_init, bool is_sidecar) {
         const field resources = container.optional("resources");
         resource_lists lists = read_resources(resources, read.unsupported);
         named_amounts amounts = with_defaults(lists);
         detail::note_share_resources(amounts, resources, read);
         const auto name = container.optional("name").as_string();
         read.share_containers.push_back(
-            {std::string(name.value_or("")), std::move(lists), is_init});
+            {std::string(name.value_or("")), std::move(lists), is_init, is_sidecar});
         detail::read_extended_requests(resources, name.value_or(""), position++, is_init,
                                        read.extended);
         if (const auto known = set_aside.find(name.value_or("")); known != set_aside.end())
@@ -296,7 +296,7 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
         const auto ports = read.where.claims.ports.size();
         const auto restart = each.optional("restartPolicy").as_string();
         const bool sidecar = restart && *restart == "Always";
-        const named_amounts amounts = with_set_aside(each, !sidecar);
+        const named_amounts amounts = with_set_aside(each, !sidecar, sidecar);
         if (!sidecar)
             read.where.claims.ports.resize(ports);
         request.add_init_container(amounts, sidecar);
@@ -307,7 +307,7 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
     if (containers.is_present() && containers.size() == 0)
         containers_at.error("no container is there (expected at least one)");
     containers.for_each_object([&](object_reader& each) {
-        request.add_container(with_set_aside(each, false));
+        request.add_container(with_set_aside(each, false, false));
         detail::finish_container(each);
     });
     const resource_lists pod_level =

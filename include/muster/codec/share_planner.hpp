@@ -17,6 +17,7 @@
 #include <muster/codec/device_judge.hpp>
 #include <muster/codec/device_shares.hpp>
 #include <muster/codec/hami/node_register.hpp>
+#include <muster/codec/kai_fractions/config_maps.hpp>
 #include <muster/codec/kai_fractions/node_devices.hpp>
 #include <muster/codec/kai_fractions/pod_shares.hpp>
 #include <muster/codec/objects.hpp>
@@ -40,19 +41,27 @@ namespace codec {
 /// fraction.
 class share_planner {
 public:
-    /// The arguments must outlive the planner. Only systems that are `served` are planned.
+    struct options {
+        /// Only these systems are planned.
+        std::set<share_system> served = all_share_systems();
+        /// Namespace of KAI's reservation pods.
+        std::string reservations{kai_fractions::reservation_namespace};
+        /// A pod with a fraction of KAI waits if it does not name its ConfigMaps.
+        bool needs_config_maps = false;
+    };
+
+    /// The references must outlive the planner.
     share_planner(std::span<const node_object* const> nodes,
                   std::span<const pod_object* const> pods,
-                  std::span<const koordinator_device_object> devices, diagnostics& out,
-                  std::set<share_system> served = all_share_systems())
-        : nodes_(nodes), pods_(pods), out_(&out), served_(std::move(served)) {
+                  std::span<const koordinator_device_object> devices, diagnostics& out, options how)
+        : nodes_(nodes), pods_(pods), out_(&out), how_(std::move(how)) {
         for (const koordinator_device_object& each : devices)
             koordinator_.emplace(each.metadata.key.name, &each.shares);
     }
 
     /// O(pods + nodes × devices).
     void plan(volume_plan& into) && {
-        has_fractions_ = served_.contains(share_system::kai) &&
+        has_fractions_ = how_.served.contains(share_system::kai) &&
                          std::ranges::any_of(pods_, [](const pod_object* each) {
                              return shares_by_kai(each->metadata);
                          });
@@ -61,7 +70,7 @@ public:
                 on_node_[pod->node].push_back(pod);
         for (const node_object* const node : nodes_)
             if (std::optional<node_devices> found = devices_of(*node);
-                found && served_.contains(*found->stock.system)) {
+                found && how_.served.contains(*found->stock.system)) {
                 systems_.insert(*found->stock.system);
                 known_.emplace(node->metadata.key.name, std::move(*found));
             }
@@ -135,7 +144,8 @@ private:
         std::vector<kai_pod> standing;
         const auto& pods = on_node_[node.metadata.key.name];
         for (const pod_object* const pod : pods)
-            standing.push_back(read_kai_pod(pod->metadata, pod->share_containers, *out_));
+            standing.push_back(
+                read_kai_pod(pod->metadata, pod->share_containers, *out_, how_.reservations));
         node_shares made = kai_devices(node.metadata, gpus, standing, *out_);
         node_devices of;
         std::size_t next_whole = 0;
@@ -152,11 +162,13 @@ private:
                     held.push_back({device, {1, made.devices[device].memory, 0}, {}});
             }
         }
-        // What a pod holds counts as its demand, and is free again without the pod. A GPU of a
-        // group without sharers stays closed.
+        // What a pod holds counts as its demand, and is free again without the pod. A GPU that
+        // awaits sharers is in use: its reservation pod has it.
         for (shared_device& each : made.devices) {
+            const bool awaits_sharers = each.healthy && each.used.slots == 0 &&
+                                        !each.id.starts_with(kai_fractions::idle_prefix);
             each.healthy = made.blocked.empty() && (each.healthy || each.id.starts_with(whole_id));
-            each.used = {};
+            each.used = {awaits_sharers ? 1 : 0, 0, 0};
         }
         of.stock = {share_system::kai, std::move(made.devices)};
         return of;
@@ -266,13 +278,18 @@ private:
         }
         if (demand.empty())
             return;
+        if (demand.only == share_system::kai && how_.needs_config_maps)
+            if (const kai_config_maps maps = kai_config_maps_of(pod.metadata, pod.share_containers);
+                !maps.missing.empty()) {
+                into.pods[pod.metadata.key].has_shares = true;
+                into.pods[pod.metadata.key].waits.push_back(maps.missing);
+                return;
+            }
         volume_effects& to = into.pods[pod.metadata.key];
         to.has_shares = true;
         for (const auto& each : pod.requests)
             if (detail::is_share_resource(each.first))
                 supply(each.first, into);
-        if (demand.only == share_system::kai)
-            ++into.from_fractions;
         add_demand(pod, std::move(demand), into);
     }
 
@@ -314,7 +331,7 @@ private:
     std::span<const node_object* const> nodes_;
     std::span<const pod_object* const> pods_;
     diagnostics* out_;
-    std::set<share_system> served_;
+    options how_;
     std::map<std::string_view, const node_shares*> koordinator_;
     std::map<std::string, std::vector<const pod_object*>> on_node_;
     std::map<std::string, node_devices> known_;

@@ -151,8 +151,6 @@ struct volume_plan {
     std::map<std::string, std::vector<std::string>> gpu_ids;
     /// Some node has GPUs that pods share; then `node_object::agent_amounts` count.
     bool shares_gpus = false;
-    /// Waiting pods that request fractions of GPUs by KAI.
-    std::size_t from_fractions = 0;
     /// Labels that Muster adds to nodes in its own view, by the node's name.
     std::map<std::string, std::vector<std::string>> node_labels;
     /// Some term goes by `node_mark`, `cluster_mark` or `supply_mark`.

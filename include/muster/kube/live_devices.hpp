@@ -22,6 +22,7 @@
 #include <muster/codec/share_planner.hpp>
 #include <muster/codec/volume_plan.hpp>
 #include <muster/kube/live_gangs.hpp>
+#include <muster/kube/live_reservations.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -32,6 +33,14 @@ namespace kube {
 class live_devices {
 public:
     using object_key = codec::object_key;
+
+    /// Serves fractions of KAI, whose reservation pods are in this namespace. By default, pods with
+    /// fractions wait. Call before the first object is put.
+    void serve_fractions(const std::string& reservations) {
+        shares_.served.insert(codec::share_system::kai);
+        shares_.reservations = reservations;
+        reservations_.serve(reservations);
+    }
 
     void put(codec::resource_claim_object object, std::string version) {
         versions_[object.metadata.key] = std::move(version);
@@ -79,6 +88,7 @@ public:
         const object_key& key = pod.metadata.key;
         const bool has_claims = !pod.claims.empty();
         note_sharer(pod);
+        reservations_.put(pod);
         const bool may_be_served = std::ranges::any_of(pod.requests, [](const auto& each) {
             return each.first.find('/') != std::string::npos;
         });
@@ -91,6 +101,7 @@ public:
     }
     void lose_pod(const object_key& key) {
         is_old_ |= sharers_.erase(key) > 0 && shares_gpus_;
+        reservations_.lose(key);
         lose_user(key);
     }
     /// Call when a node was added or removed, or its labels or allocatable changed.
@@ -138,10 +149,7 @@ public:
         std::vector<codec::koordinator_device_object> gpus;
         for (const auto& [key, each] : gpus_)
             gpus.push_back(each);
-        codec::share_planner(all, pods, gpus, unsaid,
-                             {codec::share_system::hami, codec::share_system::volcano,
-                              codec::share_system::koordinator})
-            .plan(made);
+        codec::share_planner(all, pods, gpus, unsaid, shares_).plan(made);
         shares_gpus_ = made.shares_gpus;
         const bool differs = made.pods != effects_ || made.kinds != kinds_ ||
                              made.stocks != stocks_ || is_new_judge || made.gpu_ids != gpu_ids_;
@@ -172,6 +180,8 @@ public:
     [[nodiscard]] const std::map<std::string, std::vector<std::string>>& gpu_ids() const noexcept {
         return gpu_ids_;
     }
+    /// The GPU groups of KAI; empty unless fractions are served.
+    [[nodiscard]] const live_reservations& reservations() const noexcept { return reservations_; }
     /// Some node has GPUs that pods share.
     [[nodiscard]] bool shares_gpus() const noexcept { return shares_gpus_; }
     /// The amounts that nodes have.
@@ -276,6 +286,11 @@ private:
     /// Pods that request GPUs or shares of them.
     std::set<object_key> sharers_;
     bool shares_gpus_ = false;
+    codec::share_planner::options shares_{
+        {codec::share_system::hami, codec::share_system::volcano, codec::share_system::koordinator},
+        std::string(codec::kai_fractions::reservation_namespace),
+        true};
+    live_reservations reservations_;
     std::map<object_key, codec::volume_effects> effects_;
     std::map<std::string, codec::volume_supply> kinds_;
     std::map<std::string, device_stock> stocks_;

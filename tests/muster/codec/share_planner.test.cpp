@@ -244,6 +244,20 @@ TEST_CASE("a pod that requests whole GPUs gets none that others share") {
                  pod(whole("b", 2))) == "a=n1 b=n2 ");
 }
 
+TEST_CASE("a GPU that awaits sharers of KAI gets a fraction, and no pod with a whole GPU") {
+    const std::string reserved =
+        node("n1", ", nvidia.com/gpu: 1", ", labels: {nvidia.com/gpu.memory: \"10000\"}") +
+        "---\napiVersion: v1\nkind: Pod\nmetadata: {name: r, namespace: kai-resource-reservation, "
+        "labels: {runai-gpu-group: g}, annotations: {muster.dev/reserved-by: gangs}}\nspec: "
+        "{nodeName: n1, containers: [{name: c}]}\n";
+    const std::string whole = pod({"w", "nvidia.com/gpu: 1"});
+    CHECK(placed(reserved + whole) == "r=n1 ");
+    CHECK(placed(reserved + whole + pod({"a", "", "gpu-fraction: '0.5'"})) == "a=n1 r=n1 ");
+    std::string kais = reserved;
+    kais.replace(kais.find("muster.dev/reserved-by"), 22, "other");
+    CHECK(placed(kais + pod({"a", "", "gpu-fraction: '0.5'"})) == "r=n1 ");
+}
+
 TEST_CASE("a pod that one system cannot serve starts where it needs none") {
     // HAMi's requests of init containers are not modelled.
     const std::string asks =

@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,6 +27,10 @@ inline constexpr std::string_view memory_label = "nvidia.com/gpu.memory";
 inline constexpr std::string_view mig_label = "node-role.kubernetes.io/mig-enabled";
 /// Namespace of the reservation pods, each of which holds a GPU for its sharers.
 inline constexpr std::string_view reservation_namespace = "kai-resource-reservation";
+/// Annotation in which the agent in a reservation pod writes the index or UUID of its GPU.
+inline constexpr std::string_view gpu_key = "run.ai/reserve_for_gpu_index";
+/// Annotation of the reservation pods that Muster makes. Its value is the name of the scheduler.
+inline constexpr std::string_view reserved_by = "muster.dev/reserved-by";
 /// Prefix of the ids of idle GPUs. No group has it, as the value of a label has no `/`.
 inline constexpr std::string_view idle_prefix = "idle/";
 /// Maximum number of GPUs of a node; larger amounts are capped, as they can only be a mistake.
@@ -45,6 +50,9 @@ struct kai_pod {
     std::int64_t whole = 0;
     /// The pod is a reservation pod: it holds a GPU for the sharers of its group.
     bool is_reservation = false;
+    /// Of a reservation pod: pods may get the GPU before it has sharers, as Muster made the pod and
+    /// it is not about to end.
+    bool awaits_sharers = false;
     /// Why the GPUs of the pod are unknown; empty = they are known.
     std::string unread;
 };
@@ -91,11 +99,14 @@ struct kai_pod {
         made.blocked =
             "node " + node.key.name + " has GPUs with partitions (MIG), which are not modelled";
     std::int64_t whole = 0;
+    std::set<std::string_view> awaited;
     for (const kai_pod& pod : pods) {
         if (!pod.unread.empty() && made.blocked.empty())
             made.blocked = pod.unread;
         whole = saturating_add(whole, pod.whole);
         for (const std::string& group : pod.groups) {
+            if (pod.awaits_sharers)
+                awaited.insert(group);
             shared_device* found = made.find(group);
             if (found == nullptr) {
                 made.devices.push_back(device(group));
@@ -108,8 +119,8 @@ struct kai_pod {
         }
     }
     for (shared_device& each : made.devices)
-        // Without sharers the reservation pod is about to end.
-        each.healthy = each.used.slots > 0;
+        // Without sharers a reservation pod that KAI made is about to end.
+        each.healthy = each.used.slots > 0 || awaited.contains(each.id);
     const auto groups = static_cast<std::int64_t>(made.devices.size());
     whole = std::min(whole, kai_fractions::most_gpus);
     for (std::int64_t index = 0; index < whole; ++index) {

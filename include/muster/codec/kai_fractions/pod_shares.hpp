@@ -116,22 +116,33 @@ struct kai_annotations {
 
 } // namespace detail
 
-/// Reads what a pod holds of the GPUs of its node: shares by its labels and annotations, whole GPUs
-/// by its requests. A reservation pod holds the GPU of its group. O(labels + containers).
-[[nodiscard]] inline kai_pod read_kai_pod(const object_metadata& pod,
-                                          const std::vector<container_resources>& containers,
-                                          diagnostics& out) {
-    kai_pod read;
-    read.pod = pod.key.name_space + "/" + pod.key.name;
+/// Returns the groups that the labels of a pod name, without duplicates. O(labels + groups²).
+[[nodiscard]] inline std::vector<std::string> kai_groups(const object_metadata& pod) {
+    std::vector<std::string> groups;
     for (const auto& [key, value] : pod.labels) {
         const bool is_group =
             key == kai_fractions::group_label || key.starts_with(kai_fractions::groups_prefix);
         if (is_group && !value.empty() &&
-            std::find(read.groups.begin(), read.groups.end(), value) == read.groups.end())
-            read.groups.push_back(value);
+            std::find(groups.begin(), groups.end(), value) == groups.end())
+            groups.push_back(value);
     }
-    read.is_reservation = pod.key.name_space == kai_fractions::reservation_namespace;
+    return groups;
+}
+
+/// Reads what a pod holds of the GPUs of its node: shares by its labels and annotations, whole GPUs
+/// by its requests. A reservation pod, which is a pod of the namespace `reservations`, holds the
+/// GPU of its group. O(labels + containers).
+[[nodiscard]] inline kai_pod
+read_kai_pod(const object_metadata& pod, const std::vector<container_resources>& containers,
+             diagnostics& out,
+             std::string_view reservations = kai_fractions::reservation_namespace) {
+    kai_pod read;
+    read.pod = pod.key.name_space + "/" + pod.key.name;
+    read.groups = kai_groups(pod);
+    read.is_reservation = pod.key.name_space == reservations;
     if (read.is_reservation) {
+        read.awaits_sharers =
+            !pod.terminating && pod.annotations.find(kai_fractions::reserved_by) != nullptr;
         // Its GPU is the device of its group.
         if (read.groups.empty())
             read.whole = detail::whole_gpus(containers);

@@ -75,6 +75,22 @@ TEST_CASE("the GPU of a group of KAI without sharers gets no pods") {
     CHECK_FALSE(made.devices[0].healthy);
 }
 
+TEST_CASE("the GPU of a group without sharers gets pods if Muster made its reservation pod") {
+    diagnostics out;
+    const std::string made = pod("{muster.dev/reserved-by: gangs}", "{runai-gpu-group: g}",
+                                 "{nvidia.com/gpu: 1}", "kai-resource-reservation");
+    CHECK(kai_devices({}, 1, {standing(made)}, out).devices.at(0).healthy);
+    std::string ending = made;
+    ending.replace(ending.find("name: p"), 7, "name: p, deletionTimestamp: '2026-01-01T00:00:00Z'");
+    CHECK_FALSE(kai_devices({}, 1, {standing(ending)}, out).devices.at(0).healthy);
+}
+
+TEST_CASE("reservation pods may be in another namespace") {
+    read_object object(pod("{}", "{runai-gpu-group: g}", "{nvidia.com/gpu: 1}", "other"));
+    CHECK(read_kai_pod(object.metadata, object.containers, object.out, "other").is_reservation);
+    CHECK_FALSE(read_kai_pod(object.metadata, object.containers, object.out).is_reservation);
+}
+
 TEST_CASE("KAI rounds the memory of a GPU down to a multiple of 100 MiB, and reads large numbers "
           "as bytes") {
     const auto memory = [](const std::string& label) {

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <muster/codec/kai_fractions/node_devices.hpp>
+#include <muster/codec/kai_fractions/pod_shares.hpp>
+#include <muster/codec/object_metadata.hpp>
+#include <muster/codec/objects.hpp>
+#include <muster/vocabulary/pod.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace kube {
+
+/// The GPU groups of KAI in a live cluster: the reservation pods that hold their GPUs, and the pods
+/// that share these.
+class live_reservations {
+public:
+    using object_key = codec::object_key;
+
+    /// A pod that holds the GPU of a group.
+    struct reservation {
+        std::string uid;
+        std::string node;
+        /// Index or UUID of the GPU; empty = the pod does not say it yet.
+        std::string gpu;
+        /// Name of the scheduler that made the pod; empty = none of Muster did.
+        std::string made_by;
+        /// The pod ended, or is about to.
+        bool is_ending = false;
+    };
+    struct group {
+        std::map<object_key, reservation> reservations;
+        std::set<object_key> sharers;
+    };
+
+    /// Pods of the namespace are reservation pods. Without it, there are no groups.
+    void serve(std::string name_space) { name_space_ = std::move(name_space); }
+
+    /// Call when a pod was added or changed. O(labels + log groups).
+    void put(const codec::pod_object& pod) {
+        if (name_space_.empty())
+            return;
+        lose(pod.metadata.key);
+        std::vector<std::string> named = codec::kai_groups(pod.metadata);
+        const bool has_ended = pod.phase == pod_phase::succeeded || pod.phase == pod_phase::failed;
+        const bool is_reservation = pod.metadata.key.name_space == name_space_;
+        if (named.empty() || (has_ended && !is_reservation))
+            return;
+        for (const std::string& each : named) {
+            group& to = groups_[each];
+            if (!is_reservation) {
+                to.sharers.insert(pod.metadata.key);
+                continue;
+            }
+            const auto text = [&](std::string_view key) {
+                const std::string* const found = pod.metadata.annotations.find(key);
+                return found ? *found : std::string();
+            };
+            to.reservations.emplace(pod.metadata.key,
+                                    reservation{pod.metadata.uid, pod.node,
+                                                text(codec::kai_fractions::gpu_key),
+                                                text(codec::kai_fractions::reserved_by),
+                                                has_ended || pod.metadata.terminating});
+        }
+        named_.emplace(pod.metadata.key, std::move(named));
+    }
+    void lose(const object_key& key) {
+        const auto known = named_.find(key);
+        if (known == named_.end())
+            return;
+        for (const std::string& each : known->second) {
+            const auto at = groups_.find(each);
+            at->second.reservations.erase(key);
+            at->second.sharers.erase(key);
+            if (at->second.reservations.empty() && at->second.sharers.empty())
+                groups_.erase(at);
+        }
+        named_.erase(known);
+    }
+
+    [[nodiscard]] const std::map<std::string, group>& groups() const noexcept { return groups_; }
+    /// Returns the reservation of a group on the node, preferably one that is not ending; nullptr
+    /// if there is none.
+    [[nodiscard]] const reservation* find(const std::string& name, const std::string& node) const {
+        const auto known = groups_.find(name);
+        if (known == groups_.end())
+            return nullptr;
+        const reservation* found = nullptr;
+        for (const auto& [key, each] : known->second.reservations)
+            if (each.node == node && (!found || found->is_ending))
+                found = &each;
+        return found;
+    }
+
+private:
+    std::string name_space_;
+    std::map<std::string, group> groups_;
+    /// The groups that the pods name.
+    std::map<object_key, std::vector<std::string>> named_;
+};
+
+} // namespace kube
+} // namespace v0_1
+} // namespace muster
