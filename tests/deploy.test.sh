@@ -76,6 +76,9 @@ diff <(keys_in '  matchConditions:' '  variables:') <(echo "$judged") ||
 # with which it could change an image, is a role of its own that rbac.yaml binds to no account.
 role_of muster-scheduler-gates | rules_of | grep -qF 'resources: [pods], verbs: [patch]' ||
     fail "rbac.yaml: muster-scheduler-gates may not patch pods"
+# So is the right to create pods: of any image, with any account of the namespace.
+role_of muster-scheduler-kai-reservations | rules_of | grep -qF 'resources: [pods], verbs: [create, delete]' ||
+    fail "rbac.yaml: muster-scheduler-kai-reservations may not create and delete pods"
 bound=$(awk -v RS='---\n' '/ServiceAccount, name: muster-scheduler,/' "$deploy/rbac.yaml" |
     sed -nE 's/^roleRef: .*kind: ClusterRole, name: ([a-z-]+)\}/\1/p')
 [[ $bound ]] || fail "rbac.yaml: no role is bound to the scheduler's account"

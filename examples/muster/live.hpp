@@ -7,6 +7,7 @@
 
 #include <muster/codec/reading_rules.hpp>
 #include <muster/kube/dialect.hpp>
+#include <muster/kube/reservation_requests.hpp>
 #include <muster/translate/target.hpp>
 
 #include "log_line.hpp"
@@ -28,6 +29,8 @@ struct live_request {
     /// Node labels from coarse to fine, for groups that name no Topology.
     std::vector<std::string> topology;
     muster::codec::reading_rules rules;
+    /// Without an image, pods with fractions of KAI wait.
+    muster::kube::reservation_options reservations;
     policy_options how;
     /// How long the first listing may take, in seconds.
     std::int64_t patience = 60;

@@ -50,6 +50,10 @@ using live_view = muster::adapter::cluster_view<live_cluster::traits>;
     how.live.queue_namespace = asked.queue_namespace;
     how.live.levels.levels = asked.topology;
     how.live.rules = asked.rules;
+    if (!asked.reservations.image.empty() && !how.live.scheduler_names.empty()) {
+        how.live.reservations = asked.reservations;
+        how.live.reservations->scheduler = how.live.scheduler_names.front();
+    }
     how.events.controller = "muster.dev/scheduler";
     how.watches.seed = static_cast<std::uint64_t>(getpid());
     return how;

@@ -825,6 +825,25 @@ void add_seconds(CLI::App& to, const char* name, std::int64_t& seconds, const ch
         ->type_name("SECONDS");
 }
 
+void add_reservations(CLI::App& to, muster::kube::reservation_options& how) {
+    to.add_option("--kai-reservation-image", how.image,
+                  "Image of KAI's agent resource-reservation. With it, pods with the annotations "
+                  "gpu-fraction or gpu-memory share GPUs, which reservation pods hold (default: "
+                  "none, such pods wait)")
+        ->type_name("IMAGE");
+    to.add_option("--kai-reservation-namespace", how.name_space,
+                  "Namespace of the reservation pods of KAI")
+        ->capture_default_str()
+        ->type_name("NAMESPACE");
+    to.add_option("--kai-reservation-account", how.service_account,
+                  "Service account of the reservation pods of KAI")
+        ->capture_default_str()
+        ->type_name("NAME");
+    to.add_option("--kai-runtime-class", how.runtime_class,
+                  "Runtime class of the reservation pods of KAI (default: none)")
+        ->type_name("NAME");
+}
+
 void add_leading(CLI::App& to, cli::leading_request& asked) {
     to.add_flag("--dry-run", asked.dry_run, "Decide once, print the decisions, and write nothing");
     to.add_flag("--leader-elect,!--no-leader-elect", asked.elects,
@@ -1124,6 +1143,7 @@ int run(int argc, char** argv) {
     add_seconds(scheduling, "--volume-timeout", scheduled.volume_seconds,
                 "Time in seconds for which the volumes of a pod may take to be bound. After that "
                 "no pod of its group is bound, and the group is decided again");
+    add_reservations(scheduling, scheduled.reservations);
     add_seconds(scheduling, "--compare-every", scheduled.compare_seconds,
                 "Interval in seconds between comparisons of the cached state with a fresh "
                 "listing");

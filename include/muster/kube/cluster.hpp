@@ -19,12 +19,12 @@
 #include <muster/kube/conversation.hpp>
 #include <muster/kube/events.hpp>
 #include <muster/kube/fresh_listing.hpp>
+#include <muster/kube/gpu_binder.hpp>
 #include <muster/kube/group_report.hpp>
 #include <muster/kube/live_objects.hpp>
 #include <muster/kube/order_requests.hpp>
 #include <muster/kube/pod_conditions.hpp>
 #include <muster/kube/reflector.hpp>
-#include <muster/kube/share_binder.hpp>
 #include <muster/kube/transport.hpp>
 #include <muster/kube/volume_binder.hpp>
 
@@ -57,6 +57,7 @@ public:
           live_(std::move(how.live)),
           conditions_(how.conditions),
           binder_(how.volumes),
+          gpus_(live_.options().reservations),
           with_(carrier, std::move(how)) {
         for (const collection& each : live_.collections())
             with_.follow(each.path(), [&](reflector_options& watch) {
@@ -83,7 +84,7 @@ public:
     [[nodiscard]] std::int64_t wakes() const {
         std::int64_t first = with_.wakes([&](std::size_t at) { return may_start(at); });
         if (may_write())
-            first = std::min({first, conditions_.wakes(), binder_.wakes()});
+            first = std::min({first, conditions_.wakes(), binder_.wakes(), gpus_.wakes()});
         return listing_ ? std::min(first, listing_->wakes()) : first;
     }
 
@@ -147,17 +148,13 @@ public:
             };
             binder_.review(live_.storage().devices(), live_.gangs().pods(), is_starting,
                            now().steady);
-            gpus_.review(live_.gangs().pods(), is_starting);
-            gpus_.choose(live_.storage().plan(), live_.gangs().pods());
-            for (auto& each :
-                 binder_.settle(live_.storage(), live_.gangs().pods(), node_of, now().steady)) {
-                if (const std::string why = gpus_.lacking(each.pod);
-                    each.what == adapter::outcome::applied && !why.empty()) {
-                    each.what = adapter::outcome::refused;
-                    each.message = why;
-                }
+            gpus_.choose(live_.storage().plan(), live_.storage().devices(), live_.gangs().pods(),
+                         is_starting, now().steady);
+            auto ended =
+                binder_.settle(live_.storage(), live_.gangs().pods(), node_of, now().steady);
+            for (auto& each : gpus_.settle(std::move(ended), live_.storage().devices(),
+                                           live_.gangs().pods(), now().steady))
                 results_.push_back({each.of, each.what, {}, {}, std::move(each.message)});
-            }
         }
         made.synced = synced_;
         made.as_of = with_.as_of(now().steady);
@@ -168,7 +165,7 @@ public:
         for (const auto& each : all) {
             const auto pod = live_.gangs().pods().find(each.pod);
             const bool is_known = pod != live_.gangs().pods().end();
-            gpus_.want(each.pod, each.uid, each.node, live_.storage().plan());
+            gpus_.want(each.pod, each.uid, each.node, live_.storage().plan(), now());
             binder_.want(each.of, each.pod, each.uid, each.node, now().steady,
                          is_known ? pod->second.told_in : group_key{});
             if (!is_known)
@@ -191,11 +188,9 @@ public:
     void bind(std::span<const adapter::bind_order<traits>> all) {
         for (const auto& each : all) {
             conditions_.drop(each.pod);
-            const codec::share_marks marks = gpus_.marks(
-                each.pod, now().wall / adapter::second, [this](const std::string& node) {
-                    return live_.storage().devices().gpus_of(node);
-                });
-            if (std::string why = gpus_.lacking(each.pod, marks); !why.empty()) {
+            auto [marks, why] =
+                gpus_.marks(each.pod, now().wall / adapter::second, live_.storage().devices());
+            if (!why.empty()) {
                 results_.push_back({each.of, adapter::outcome::refused, {}, {}, std::move(why)});
                 continue;
             }
@@ -306,7 +301,7 @@ private:
         adapter::ticket of = 0;
         adapter::object_uid uid;
         std::string mark; ///< of a group, as it was seen
-        object_key pod{}; ///< of a condition; of volumes, the claim or volume
+        object_key pod{}; ///< of a condition; of volumes and GPUs, what is written
     };
 
     struct queued {
@@ -370,6 +365,8 @@ private:
         const auto node_of = [this](const std::string& name) { return live_.find_node(name); };
         while (with_.may_begin_write()) {
             auto one = binder_.next(live_.storage(), live_.gangs().pods(), node_of, now());
+            if (!one)
+                one = gpus_.next(live_.storage().devices(), live_.gangs().pods(), now().steady);
             if (!one)
                 return;
             with_.write({matter::volume, 0, 0, {}, {}, std::move(one->about)},
@@ -479,8 +476,10 @@ private:
                 if (of.what == matter::condition)
                     return condition_written(of, judged.what);
                 if (of.what == matter::volume)
-                    return binder_.done(of.pod, judged.what, std::move(judged.message),
-                                        now().steady);
+                    return gpus_.done(of.pod, judged.what, judged.message, now().steady)
+                               ? void()
+                               : binder_.done(of.pod, judged.what, std::move(judged.message),
+                                              now().steady);
                 conclude({of.of, judged.what, judged.retry_after, {}, std::move(judged.message)});
             },
             [&](const matter& of, const http_answer& answer) { answered(of, answer); });
@@ -499,7 +498,7 @@ private:
     live_objects<Width> live_;
     pod_conditions conditions_;
     volume_binder binder_;
-    share_binder gpus_;
+    gpu_binder gpus_;
     conversation<matter, Carrier> with_;
     std::vector<std::uint64_t> told_lists_;
     std::optional<fresh_listing> listing_;

@@ -32,6 +32,8 @@ enum class http_method : std::uint8_t { get, post, put, patch, erase };
 
 inline constexpr std::string_view json_type = "application/json";
 inline constexpr std::string_view merge_patch_type = "application/merge-patch+json";
+/// Server-side apply: creates the object if it does not exist.
+inline constexpr std::string_view apply_patch_type = "application/apply-patch+yaml";
 inline constexpr std::string_view strategic_patch_type = "application/strategic-merge-patch+json";
 
 /// What is asked of the API server.

@@ -29,6 +29,7 @@
 #include <muster/kube/live_gangs.hpp>
 #include <muster/kube/live_scope.hpp>
 #include <muster/kube/live_storage.hpp>
+#include <muster/kube/reservation_requests.hpp>
 #include <muster/kube/unread_pods.hpp>
 #include <muster/resource/kind_table.hpp>
 
@@ -47,6 +48,8 @@ struct live_options {
     /// Levels of node labels, coarse to fine, for groups that name no topology of their own.
     topology levels;
     codec::reading_rules rules;
+    /// Reservation pods for fractions of KAI; absent = pods with fractions wait.
+    std::optional<reservation_options> reservations;
 };
 
 /// The objects of a live cluster as codec reads them, and the changes since the last publication to
@@ -70,7 +73,10 @@ public:
           collections_(collections_of(how_.dialects, !how_.rules.default_spread.empty())),
           default_queues_(default_queues_of(how_.dialects)),
           pods_kind_(*kinds_.intern("pods")),
-          scope_(how_.rules) {}
+          scope_(how_.rules) {
+        if (how_.reservations)
+            storage_.serve_fractions(how_.reservations->name_space);
+    }
     live_objects(const live_objects&) = delete;
     live_objects& operator=(const live_objects&) = delete;
 

@@ -72,6 +72,11 @@ public:
         std::string version;
     };
 
+    /// See live_devices::serve_fractions().
+    void serve_fractions(const std::string& reservations) {
+        devices_.serve_fractions(reservations);
+    }
+
     void put(codec::claim_object object, std::string version) {
         const object_key key = object.metadata.key;
         set(claims_, key, versioned<codec::claim_object>{std::move(object), std::move(version)});

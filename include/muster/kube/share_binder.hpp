@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,8 @@
 #include <muster/codec/share_demand.hpp>
 #include <muster/codec/share_systems.hpp>
 #include <muster/codec/volume_plan.hpp>
+#include <muster/kube/gpu_groups.hpp>
+#include <muster/kube/reservation_binder.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -25,23 +28,27 @@ namespace kube {
 /// Chooses shares of GPUs for pods that are about to be bound, on each node for all of them
 /// together. Shares that standing pods hold, and earlier choices that are not observed yet, count
 /// as used. A state machine without I/O. The Binding itself writes the choice, so nothing must be
-/// undone if a pod is not started: its choice is dropped.
+/// undone if a pod is not started: its choice is dropped. Only groups of KAI must be reserved
+/// before the bind; see reservation_binder.
 class share_binder {
 public:
     using object_key = codec::object_key;
 
     /// Adds a pod that needs a choice of its shares on the node. A no-op for a pod that requests
-    /// none. An earlier choice of the pod is dropped.
+    /// none. An earlier choice of the pod is dropped. `attempt`: a text that no other attempt to
+    /// start the pod has, for the names of new groups of KAI.
     void want(const object_key& pod, const std::string& uid, const std::string& node,
-              const codec::volume_plan& plan) {
+              const codec::volume_plan& plan, const std::string& attempt = {}) {
         if (const auto* const effects = plan.find(pod); effects && effects->has_shares)
-            choices_.insert_or_assign(pod, choice{uid, node});
+            choices_.insert_or_assign(pod, choice{uid, node, attempt});
     }
 
     /// Chooses shares for all added pods that have neither a choice nor a failure. `pods`: the pods
-    /// of the cluster by key. O(pods of the plan × log pods), and an allocation for each node.
+    /// of the cluster by key. `leaving`: groups of KAI that get no pods. O(pods of the plan × log
+    /// pods), and an allocation for each node.
     template<class Pods>
-    void choose(const codec::volume_plan& plan, const Pods& pods) {
+    void choose(const codec::volume_plan& plan, const Pods& pods,
+                const std::set<std::string>& leaving = {}) {
         std::map<std::string, std::vector<choice*>> wanted;
         for (auto& [key, each] : choices_)
             if (!each.system && each.lacks.empty()) {
@@ -56,11 +63,35 @@ public:
                                                  effects.devices != device_demand::none &&
                                                  wanted.contains(pod->second.object.node))
                 held[pod->second.object.node].push_back(&plan.judge->shares_of(effects.devices));
+        std::map<std::string, std::vector<const chosen_gpus*>> earlier;
         for (const auto& [key, each] : choices_)
-            if (each.system && wanted.contains(each.node))
+            if (each.system == codec::share_system::kai)
+                earlier[each.node].push_back(&each.gpus);
+            else if (each.system && wanted.contains(each.node))
                 held[each.node].push_back(&each.demand);
         for (auto& [node, some] : wanted)
-            choose_on(plan, node, held[node], some, pods);
+            choose_on(plan, {node, leaving, earlier[node]}, held[node], some, pods);
+    }
+    /// The groups of KAI that were chosen for a pod.
+    struct fraction {
+        const std::string* uid;
+        const std::string* node;
+        const chosen_fraction* chosen;
+    };
+    /// Returns nullopt if no groups were chosen for the pod.
+    [[nodiscard]] std::optional<fraction> fraction_of(const object_key& pod) const {
+        const auto known = choices_.find(pod);
+        if (known == choices_.end() || known->second.gpus.fraction.groups.empty())
+            return std::nullopt;
+        const choice& of = known->second;
+        return fraction{&of.uid, &of.node, &of.gpus.fraction};
+    }
+    /// Returns all groups of KAI that are chosen. O(choices).
+    [[nodiscard]] std::set<std::string> groups() const {
+        std::set<std::string> all;
+        for (const auto& [key, each] : choices_)
+            all.insert(each.gpus.fraction.groups.begin(), each.gpus.fraction.groups.end());
+        return all;
     }
 
     /// Returns why the pod does not get its shares; empty if it gets them, requests none, or is not
@@ -77,8 +108,9 @@ public:
             return lacking(pod);
         return "the GPUs of node " + known->second.node + " changed";
     }
-    /// Returns the annotations for the Binding of the pod; empty if there is no choice for it.
-    /// `seconds`: Unix time. `gpus_of(node)` returns a `const codec::koordinator_device_object*`.
+    /// Returns the annotations and labels for the Binding of the pod; empty if there is no choice
+    /// for it. `seconds`: Unix time. `gpus_of(node)` returns a `const
+    /// codec::koordinator_device_object*`.
     template<class GpusOf>
     [[nodiscard]] codec::share_marks marks(const object_key& pod, std::int64_t seconds,
                                            const GpusOf& gpus_of) const {
@@ -86,6 +118,8 @@ public:
         if (known == choices_.end() || !known->second.system || known->second.chosen.empty())
             return {};
         const choice& of = known->second;
+        if (of.system == codec::share_system::kai)
+            return codec::kai_marks(of.gpus.fraction.groups);
         return codec::handover_marks(*of.system, of.asked, of.node, of.devices, of.chosen, seconds,
                                      gpus_of(of.node));
     }
@@ -107,22 +141,34 @@ private:
     struct choice {
         std::string uid;
         std::string node;
+        std::string attempt;
         /// Set by choose().
         std::optional<codec::share_system> system{};
         codec::pod_share_requests asked{};
         std::vector<shared_device> devices{};
         /// For each request of the pod, the indices of its devices.
         std::vector<std::vector<std::size_t>> chosen{};
-        /// What the pod holds by the choice.
+        /// What the pod holds by the choice. For KAI, `gpus` says it: the positions of its devices
+        /// change with the pods of the node.
         codec::share_demand demand{};
+        chosen_gpus gpus{};
         std::string lacks{};
         const object_key* pod = nullptr;
     };
 
+    /// A node on which shares are chosen.
+    struct place {
+        const std::string& node;
+        const std::set<std::string>& leaving;
+        /// Earlier choices there, if the node is one of KAI.
+        std::vector<const chosen_gpus*> earlier;
+    };
+
     template<class Pods>
-    static void choose_on(const codec::volume_plan& plan, const std::string& node,
+    static void choose_on(const codec::volume_plan& plan, const place& at,
                           std::vector<const codec::share_demand*> demands,
                           const std::vector<choice*>& some, const Pods& pods) {
+        const std::string& node = at.node;
         const auto fail = [&](const char* why) {
             for (choice* const each : some)
                 each->lacks = "node " + node + " can no longer serve the shares of GPUs: " + why;
@@ -130,7 +176,14 @@ private:
         const device_stock has = plan.stock_of(node);
         if (has == device_stock::none || !plan.judge)
             return fail("its GPUs are unknown");
-        const codec::share_stock& on = plan.judge->shares_of(has);
+        static const std::vector<std::string> none;
+        const auto listed = plan.gpu_ids.find(node);
+        const std::vector<std::string>& ids = listed == plan.gpu_ids.end() ? none : listed->second;
+        gpu_groups groups(plan.judge->shares_of(has), ids, at.leaving);
+        const codec::share_stock& on = groups.stock();
+        if (on.system == codec::share_system::kai)
+            for (const chosen_gpus* const each : at.earlier)
+                demands.push_back(&groups.hold(*each));
         const std::size_t first = demands.size();
         for (const choice* const each : some) {
             const auto* const effects = plan.find(*each->pod);
@@ -148,19 +201,21 @@ private:
         if (made.outcome != share_outcome::allocated)
             return fail("its free GPUs do not suffice for all pods");
         std::vector<shared_device> devices = on.devices;
-        const std::vector<std::string>& ids = plan.gpu_ids.find(node)->second;
-        for (std::size_t at = 0; at < devices.size(); ++at)
-            devices[at].id = ids[at];
+        for (std::size_t index = 0; index < devices.size(); ++index)
+            devices[index].id = ids[index];
         std::size_t next = 0;
-        for (std::size_t at = 0; at < some.size(); ++at) {
-            choice& to = *some[at];
+        for (std::size_t number = 0; number < some.size(); ++number) {
+            choice& to = *some[number];
             codec::diagnostics told_before(0);
             to.system = on.system;
             to.devices = devices;
             to.asked = codec::read_share_requests(*on.system, pods.find(*to.pod)->second.object,
                                                   told_before);
-            for (const share_request& each : codec::requests_on(on, *demands[first + at], at)) {
+            for (const share_request& each :
+                 codec::requests_on(on, *demands[first + number], number)) {
                 to.chosen.push_back(made.devices[next]);
+                if (on.system == codec::share_system::kai)
+                    to.gpus = groups.name(each, made.devices[next], to.uid, node, to.attempt);
                 for (const std::size_t device : made.devices[next])
                     to.demand.held.push_back(
                         {device,

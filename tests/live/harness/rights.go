@@ -68,7 +68,7 @@ func (r *rights) learn(from *client) {
 		if len(r.given[user]) > 0 {
 			continue
 		}
-		for _, path := range []string{"clusterroles/" + user, "clusterroles/" + user + "-dialects", "clusterroles/" + user + "-gates", "clusterroles/" + user + "-grove", "clusterroles/" + user + "-devices",
+		for _, path := range []string{"clusterroles/" + user, "clusterroles/" + user + "-dialects", "clusterroles/" + user + "-gates", "clusterroles/" + user + "-grove", "clusterroles/" + user + "-devices", "clusterroles/" + user + "-kai-sharers", "clusterroles/" + user + "-kai-reservations",
 			"namespaces/muster-system/roles/" + user} {
 			if code, role := from.get(api + path); code == 200 {
 				r.given[user] = append(r.given[user], items(role, "rules")...)
@@ -80,6 +80,8 @@ func (r *rights) learn(from *client) {
 // What no scenario comes to, and why it is needed: to read one object goes with reading all.
 var sparedRights = map[string]bool{
 	"patch /events": true, // an event that is said again is counted, minutes later
+	// Server-side apply is a patch; the server asks for this right beside it if the object is new.
+	"create /configmaps": true,
 	// No path of its own: the server asks for it beside the status of a claim.
 	"patch resource.k8s.io/resourceclaims/binding": true,
 }

@@ -622,7 +622,7 @@ func crashScenarios() []scenario {
 }
 
 func liveScenarios() []scenario {
-	return slices.Concat(schedulingScenarios, lookingScenarios(), numberedScenarios(), absentScenarios(), wireScenarios(), podScenarios(), dialectScenarios(), faultScenarios(), crashScenarios(), controllerScenarios, controllerFaults(), scalingScenarios(), volumeScenarios(), volumeCrashScenarios(), deviceScenarios(), allocationScenarios(), sharingScenarios(), storyScenarios)
+	return slices.Concat(schedulingScenarios, lookingScenarios(), numberedScenarios(), absentScenarios(), wireScenarios(), podScenarios(), dialectScenarios(), faultScenarios(), crashScenarios(), controllerScenarios, controllerFaults(), scalingScenarios(), volumeScenarios(), volumeCrashScenarios(), deviceScenarios(), allocationScenarios(), sharingScenarios(), reservationScenarios(), storyScenarios)
 }
 
 // gone waits until a pod is no more.

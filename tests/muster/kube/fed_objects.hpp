@@ -15,8 +15,8 @@
 #include <muster/kube/live_objects.hpp>
 #include <muster/kube/sent_objects.hpp>
 
-/// The objects of a live cluster, which a test supplies as YAML. Objects with a namespace are in
-/// `team`.
+/// The objects of a live cluster, which a test supplies as YAML. Objects of a kind with namespaces
+/// are in `team` by default.
 struct fed_objects {
     using live_type = muster::kube::live_objects<8>;
 
@@ -53,7 +53,7 @@ struct fed_objects {
             metadata.emplace("uid", "u-" + std::string(metadata.at("name").as_string()));
             metadata["resourceVersion"] = "1";
             if (!of_cluster.contains(std::string(one["kind"].as_string())))
-                metadata["namespace"] = "team";
+                metadata.emplace("namespace", "team");
             use(one);
         }
         REQUIRE(found.ok());

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <muster/adapter/instant.hpp>
+#include <muster/adapter/writes.hpp>
+#include <muster/codec/kai_fractions/config_maps.hpp>
+#include <muster/codec/object_metadata.hpp>
+#include <muster/codec/objects.hpp>
+#include <muster/kube/claim_binder.hpp>
+#include <muster/kube/live_reservations.hpp>
+#include <muster/kube/reservation_requests.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace kube {
+
+struct reservation_times {
+    /// Time limit until the GPUs of a pod are reserved, in nanoseconds. It includes the time to
+    /// pull the image of the reservation pods.
+    std::int64_t patience = 120 * adapter::second;
+    /// Delay before a failed write is retried, in nanoseconds.
+    std::int64_t again_after = 1 * adapter::second;
+    /// Delay before a deletion that the server refused is tried again, in nanoseconds.
+    std::int64_t refused_after = 60 * adapter::second;
+    /// How long a reservation that never had sharers is kept for the next attempt to start them, in
+    /// nanoseconds.
+    std::int64_t release_after = 10 * adapter::second;
+};
+
+/// The groups that were chosen for a pod with a fraction of KAI.
+struct chosen_fraction {
+    /// One for each GPU of the pod.
+    std::vector<std::string> groups;
+    /// The part of each GPU, as the ConfigMaps have it.
+    std::string portion;
+};
+
+/// Gets the GPU groups of KAI reserved for pods before these are bound. A state machine without
+/// I/O: `next` returns the next write, `done` receives its result, and `settle` returns the pods
+/// whose GPUs are reserved or cannot be.
+///
+/// For each group without a reservation pod on the node one is created. When all of the pod's
+/// groups name their GPUs, its ConfigMaps are written; the Binding then adds the labels. A
+/// reservation pod bears the name of its scheduler, so a new binder finds those of an earlier
+/// process: `review` finds the ones without sharers, and they are deleted.
+class reservation_binder {
+public:
+    using object_key = codec::object_key;
+    using write = claim_binder::write;
+    struct result {
+        adapter::ticket of = 0;
+        adapter::outcome what = adapter::outcome::applied;
+        std::string message;
+    };
+
+    explicit reservation_binder(reservation_options how = {}, reservation_times times = {})
+        : how_(std::move(how)), times_(times) {}
+
+    /// `uid`, `node`: of the pod. An earlier order of the ticket is replaced.
+    void want(adapter::ticket of, object_key pod, std::string uid, std::string node,
+              chosen_fraction chosen, std::int64_t now) {
+        for (const std::string& group : chosen.groups)
+            writes_.erase(creation_of(group, node));
+        wanted_.insert_or_assign(of, pending{of, std::move(pod), std::move(uid), std::move(node),
+                                             std::move(chosen), now, false});
+    }
+    /// Call when leadership was lost or gained.
+    void clear() {
+        wanted_.clear();
+        writes_.clear();
+        idle_.clear();
+        had_sharers_.clear();
+        failed_.clear();
+    }
+
+    /// Finds wanted pods that are no longer about to start, and reservations to delete.
+    /// `is_starting(pod)`: the pod has a node in the scheduler's view. `chosen`: the groups of pods
+    /// that are about to start. O(groups + wanted pods).
+    template<class IsStarting>
+    void review(const live_reservations& known, const std::set<std::string>& chosen,
+                const IsStarting& is_starting, std::int64_t now) {
+        now_ = now;
+        for (auto& [of, each] : wanted_)
+            each.cancelled = each.cancelled || !is_starting(each.pod);
+        std::map<object_key, idle_reservation> found;
+        std::set<std::string> had_sharers;
+        std::set<std::string> failed;
+        for (const auto& [name, group] : known.groups()) {
+            if (!group.sharers.empty() || had_sharers_.contains(name))
+                had_sharers.insert(name);
+            if (failed_.contains(name))
+                failed.insert(name);
+            if (!group.sharers.empty() || chosen.contains(name))
+                continue;
+            for (const auto& [key, each] : group.reservations) {
+                if (each.made_by != how_.scheduler)
+                    continue;
+                const auto before = idle_.find(key);
+                const bool at_once =
+                    each.is_ending || had_sharers_.contains(name) || failed_.contains(name);
+                const std::int64_t due = at_once                 ? now
+                                         : before != idle_.end() ? before->second.due
+                                                                 : now + times_.release_after;
+                found.emplace(key, idle_reservation{each.uid, name, due});
+            }
+        }
+        idle_ = std::move(found);
+        had_sharers_ = std::move(had_sharers);
+        failed_ = std::move(failed);
+        std::erase_if(writes_, [&](const auto& each) {
+            return !each.second.under_way && !is_needed(each.first);
+        });
+    }
+    /// Returns the groups whose reservation is being deleted.
+    [[nodiscard]] std::set<std::string> leaving() const {
+        std::set<std::string> groups;
+        for (const auto& [key, each] : idle_)
+            if (const auto last = writes_.find(deletion_of(key));
+                last != writes_.end() && (last->second.under_way || last->second.is_done))
+                groups.insert(each.group);
+        return groups;
+    }
+
+    /// Returns the time of the next call of `settle` and `next` if no event arrives before (steady
+    /// clock, ns).
+    [[nodiscard]] std::int64_t wakes() const {
+        std::int64_t first = adapter::never_comes;
+        const auto consider = [&](std::int64_t time) {
+            if (time > now_)
+                first = std::min(first, time);
+        };
+        for (const auto& [of, each] : wanted_)
+            consider(each.since + times_.patience);
+        for (const auto& [about, each] : writes_)
+            if (!each.under_way)
+                consider(each.again_at);
+        for (const auto& [key, each] : idle_)
+            consider(each.due);
+        return first;
+    }
+
+    /// Returns the orders that have ended, and forgets them. `pods`: the pods of the cluster, by
+    /// key.
+    template<class Pods>
+    [[nodiscard]] std::vector<result> settle(const live_reservations& known, const Pods& pods,
+                                             std::int64_t now) {
+        std::vector<result> found;
+        for (auto at = wanted_.begin(); at != wanted_.end();) {
+            auto ended = judge(at->second, known, pods, now);
+            if (!ended) {
+                ++at;
+                continue;
+            }
+            if (ended->what == adapter::outcome::refused)
+                failed_.insert(at->second.chosen.groups.begin(), at->second.chosen.groups.end());
+            found.push_back({at->first, ended->what, std::move(ended->message)});
+            at = wanted_.erase(at);
+        }
+        return found;
+    }
+
+    /// Returns the next write, if any. `pods`: as settle() has them.
+    template<class Pods>
+    [[nodiscard]] std::optional<write> next(const live_reservations& known, const Pods& pods,
+                                            std::int64_t now) {
+        now_ = now;
+        for (const auto& [of, each] : wanted_) {
+            const auto pod = pods.find(each.pod);
+            if (each.cancelled || pod == pods.end() || pod->second.object.metadata.uid != each.uid)
+                continue;
+            for (const std::string& group : each.chosen.groups)
+                if (object_key what = creation_of(group, each.node);
+                    !known.find(group, each.node) && begin(what, now))
+                    return write{std::move(what),
+                                 create_reservation_request(how_, each.node, group)};
+            if (auto made = next_config_map(each, pod->second.object, known, now))
+                return made;
+        }
+        for (const auto& [key, each] : idle_)
+            if (object_key what = deletion_of(key); each.due <= now && begin(what, now))
+                return write{std::move(what), delete_reservation_request(key, each.uid)};
+        return std::nullopt;
+    }
+
+    /// Returns false if the write is not one of this binder.
+    bool done(const object_key& about, adapter::outcome what, std::string message,
+              std::int64_t now) {
+        using adapter::outcome;
+        const auto at = writes_.find(about);
+        if (at == writes_.end())
+            return false;
+        written& of = at->second;
+        of.under_way = false;
+        of.again_at = now + times_.again_after;
+        if (is_deletion(about)) {
+            of.is_done = what == outcome::applied || what == outcome::gone;
+            if (what == outcome::refused)
+                of.again_at = now + times_.refused_after;
+            return true;
+        }
+        // No other pod has the name of a reservation pod: in a conflict it was created before.
+        of.is_done = what == outcome::applied || (what == outcome::conflict && is_creation(about));
+        // `gone`: there is no such namespace.
+        if (what == outcome::refused || what == outcome::gone)
+            of.refused = std::move(message);
+        return true;
+    }
+
+private:
+    struct pending {
+        adapter::ticket ticket = 0;
+        object_key pod;
+        std::string uid;
+        std::string node;
+        chosen_fraction chosen;
+        std::int64_t since = 0;
+        bool cancelled = false;
+    };
+    struct written {
+        bool under_way = true;
+        bool is_done = false;
+        std::int64_t again_at = 0;
+        std::string refused;
+    };
+    struct idle_reservation {
+        std::string uid;
+        std::string group;
+        /// When it is deleted.
+        std::int64_t due = 0;
+    };
+    struct ending {
+        adapter::outcome what;
+        std::string message;
+    };
+
+    static constexpr std::string_view creation = "creation of the reservation pod ";
+    static constexpr std::string_view deletion = "deletion of the reservation pod ";
+
+    [[nodiscard]] object_key creation_of(const std::string& group, const std::string& node) const {
+        return {how_.name_space, std::string(creation) + reservation_name(node, group)};
+    }
+    [[nodiscard]] static object_key deletion_of(const object_key& pod) {
+        return {pod.name_space, std::string(deletion) + pod.name};
+    }
+    /// Each order writes its ConfigMaps anew: its groups may have other GPUs.
+    [[nodiscard]] static object_key config_map_of(const pending& of, const std::string& name) {
+        return {of.pod.name_space, "ConfigMap " + name + " of pod " + of.pod.name + " for order " +
+                                       std::to_string(of.ticket)};
+    }
+    [[nodiscard]] static bool is_creation(const object_key& about) {
+        return about.name.starts_with(creation);
+    }
+    [[nodiscard]] static bool is_deletion(const object_key& about) {
+        return about.name.starts_with(deletion);
+    }
+    /// The result of the write can still bear on a wanted pod or an idle reservation.
+    [[nodiscard]] bool is_needed(const object_key& about) const {
+        if (is_deletion(about))
+            return idle_.contains({about.name_space, about.name.substr(deletion.size())});
+        return !wanted_.empty();
+    }
+
+    /// Notes the write and returns true if it may be made now.
+    [[nodiscard]] bool begin(const object_key& about, std::int64_t now) {
+        const auto [at, is_new] = writes_.try_emplace(about);
+        if (!is_new &&
+            (at->second.under_way || !at->second.refused.empty() || at->second.again_at > now))
+            return false;
+        at->second = written{};
+        return true;
+    }
+
+    /// Returns the GPUs of the pod, as the ConfigMaps have them; empty if some group does not name
+    /// its GPU yet.
+    [[nodiscard]] static std::string gpus_of(const pending& of, const live_reservations& known) {
+        std::string list;
+        for (const std::string& group : of.chosen.groups) {
+            const auto* const found = known.find(group, of.node);
+            if (!found || found->gpu.empty() || found->is_ending)
+                return {};
+            list += (list.empty() ? "" : ",") + found->gpu;
+        }
+        return list;
+    }
+
+    [[nodiscard]] std::optional<write> next_config_map(const pending& of,
+                                                       const codec::pod_object& pod,
+                                                       const live_reservations& known,
+                                                       std::int64_t now) {
+        const std::string gpus = gpus_of(of, known);
+        if (gpus.empty())
+            return std::nullopt;
+        const codec::kai_config_maps maps =
+            codec::kai_config_maps_of(pod.metadata, pod.share_containers);
+        if (!maps.missing.empty())
+            return std::nullopt;
+        for (const std::string* const name : {&maps.by_key, &maps.imported}) {
+            object_key what = config_map_of(of, *name);
+            if (const auto last = writes_.find(what); last != writes_.end() && last->second.is_done)
+                continue;
+            if (begin(what, now))
+                return write{std::move(what),
+                             gpu_config_map_request(pod.metadata, *name, gpus,
+                                                    name == &maps.by_key ? of.chosen.portion : "")};
+        }
+        return std::nullopt;
+    }
+
+    /// Returns what keeps the group from being reserved: an ending, or a reason to wait; nothing if
+    /// it is reserved.
+    [[nodiscard]] std::optional<ending> fault_of(const pending& of, const std::string& group,
+                                                 const live_reservations& known) const {
+        using adapter::outcome;
+        const std::string name =
+            "reservation pod " + how_.name_space + "/" + reservation_name(of.node, group);
+        const auto* const found = known.find(group, of.node);
+        if (!found) {
+            const auto last = writes_.find(creation_of(group, of.node));
+            if (last != writes_.end() && !last->second.refused.empty())
+                return ending{outcome::refused,
+                              name + " cannot be created: " + last->second.refused};
+            return ending{outcome::unknown, name + " is not created yet"};
+        }
+        if (found->is_ending)
+            return ending{outcome::refused, name + " has ended (does the kubelet of node " +
+                                                of.node + " have a free GPU?)"};
+        if (found->gpu.empty())
+            return ending{outcome::unknown, name + " does not name its GPU yet"};
+        return std::nullopt;
+    }
+
+    template<class Pods>
+    [[nodiscard]] std::optional<ending> judge(const pending& of, const live_reservations& known,
+                                              const Pods& pods, std::int64_t now) const {
+        using adapter::outcome;
+        const auto pod = pods.find(of.pod);
+        if (pod == pods.end())
+            return ending{outcome::gone, {}};
+        if (pod->second.object.metadata.uid != of.uid)
+            return ending{outcome::replaced, {}};
+        if (of.cancelled)
+            return ending{outcome::not_started, {}};
+        std::string waits;
+        for (const std::string& group : of.chosen.groups)
+            if (auto fault = fault_of(of, group, known)) {
+                if (fault->what == outcome::refused)
+                    return fault;
+                waits = std::move(fault->message);
+            }
+        const codec::kai_config_maps maps = codec::kai_config_maps_of(
+            pod->second.object.metadata, pod->second.object.share_containers);
+        if (!maps.missing.empty())
+            return ending{outcome::refused, maps.missing};
+        for (const std::string* const name : {&maps.by_key, &maps.imported}) {
+            const auto last = writes_.find(config_map_of(of, *name));
+            if (last != writes_.end() && !last->second.refused.empty())
+                return ending{outcome::refused, "ConfigMap " + of.pod.name_space + "/" + *name +
+                                                    " cannot be written: " + last->second.refused};
+            if (waits.empty() && (last == writes_.end() || !last->second.is_done))
+                waits = "ConfigMap " + *name + " is not written yet";
+        }
+        if (waits.empty())
+            return ending{outcome::applied, {}};
+        if (now - of.since < times_.patience)
+            return std::nullopt;
+        return ending{outcome::refused, waits + " (waited " +
+                                            std::to_string(times_.patience / adapter::second) +
+                                            " s)"};
+    }
+
+    reservation_options how_;
+    reservation_times times_;
+    std::map<adapter::ticket, pending> wanted_;
+    std::map<object_key, written> writes_;
+    /// Reservations of this scheduler without sharers.
+    std::map<object_key, idle_reservation> idle_;
+    /// Groups that had sharers, or whose reservation failed: without sharers they are of no use.
+    std::set<std::string> had_sharers_;
+    std::set<std::string> failed_;
+    /// The time of the last call of review() or next().
+    std::int64_t now_ = 0;
+};
+
+} // namespace kube
+} // namespace v0_1
+} // namespace muster
