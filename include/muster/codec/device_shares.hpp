@@ -87,6 +87,7 @@ inline constexpr std::array share_resources{
 };
 
 inline constexpr std::array share_annotations{
+    device_share{"alibabacloud.com/gpu-milli", "openb"},
     device_share{"gpu-fraction", "KAI"},
     device_share{"gpu-memory", "KAI"},
     device_share{"volcano.sh/numa-topology-policy", "Volcano"},

@@ -24,7 +24,7 @@ inline namespace v0_1 {
 namespace codec {
 
 /// A system that lets pods share GPUs. A node has at most one.
-enum class share_system : std::uint8_t { hami, volcano, koordinator, kai };
+enum class share_system : std::uint8_t { hami, volcano, koordinator, kai, openb };
 
 [[nodiscard]] constexpr const share_rules& rules_of(share_system system) noexcept {
     switch (system) {
@@ -35,9 +35,11 @@ enum class share_system : std::uint8_t { hami, volcano, koordinator, kai };
     case share_system::koordinator:
         return koordinator_rules;
     case share_system::kai:
+        return kai_rules;
+    case share_system::openb:
         break;
     }
-    return kai_rules;
+    return openb_rules;
 }
 
 /// What a standing pod holds of a device.

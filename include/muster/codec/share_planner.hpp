@@ -21,7 +21,9 @@
 #include <muster/codec/kai_fractions/node_devices.hpp>
 #include <muster/codec/kai_fractions/pod_shares.hpp>
 #include <muster/codec/objects.hpp>
+#include <muster/codec/openb/node_devices.hpp>
 #include <muster/codec/share_demand.hpp>
+#include <muster/codec/share_notation.hpp>
 #include <muster/codec/share_objects.hpp>
 #include <muster/codec/share_systems.hpp>
 #include <muster/codec/share_text.hpp>
@@ -33,12 +35,12 @@ inline namespace v0_1 {
 namespace codec {
 
 /// Adds to a volume_plan the pods' demands for shared GPUs and the shared GPUs of the nodes, in the
-/// notations of HAMi, Volcano, Koordinator and KAI. A pod of which all requests can be served by a
-/// system of the cluster no longer waits for them (`volume_effects::has_shares`). Warns of
-/// registers and annotations that cannot be read.
+/// notations of HAMi, Volcano, Koordinator, KAI and openb. A pod of which all requests can be
+/// served by a system of the cluster no longer waits for them (`volume_effects::has_shares`). Warns
+/// of registers and annotations that cannot be read.
 ///
-/// KAI shares plain GPUs, so nodes have devices of KAI only if some pod requests or holds a
-/// fraction.
+/// KAI and openb share plain GPUs, so nodes have devices of KAI only if some pod requests or holds
+/// a fraction, and devices of openb only if some pod requests thousandths.
 class share_planner {
 public:
     struct options {
@@ -61,10 +63,13 @@ public:
 
     /// O(pods + nodes × devices).
     void plan(volume_plan& into) && {
-        has_fractions_ = how_.served.contains(share_system::kai) &&
-                         std::ranges::any_of(pods_, [](const pod_object* each) {
-                             return shares_by_kai(each->metadata);
-                         });
+        const auto some_pod = [&](share_system system, bool (*shares)(const object_metadata&)) {
+            return how_.served.contains(system) &&
+                   std::ranges::any_of(
+                       pods_, [&](const pod_object* each) { return shares(each->metadata); });
+        };
+        has_fractions_ = some_pod(share_system::kai, shares_by_kai);
+        has_thousandths_ = some_pod(share_system::openb, shares_by_openb);
         for (const pod_object* const pod : pods_)
             if (!pod->node.empty() && is_there(*pod))
                 on_node_[pod->node].push_back(pod);
@@ -110,11 +115,6 @@ private:
     static bool is_there(const pod_object& pod) {
         return pod.phase != pod_phase::succeeded && pod.phase != pod_phase::failed;
     }
-    static bool shares_by_kai(const object_metadata& pod) {
-        return pod.annotations.find(kai_fractions::fraction_key) ||
-               pod.annotations.find(kai_fractions::memory_key) ||
-               pod.labels.find(kai_fractions::group_label);
-    }
 
     // ---- nodes ---------------------------------------------------------------------------------
 
@@ -132,6 +132,9 @@ private:
         if (const auto found = koordinator_.find(node.metadata.key.name);
             found != koordinator_.end())
             return made(share_system::koordinator, node_shares(*found->second));
+        if (has_thousandths_)
+            if (auto openb = read_openb_node(node.metadata, node.allocatable))
+                return made(share_system::openb, std::move(*openb));
         const auto whole = node.allocatable.find(std::string(kai_fractions::gpu_resource));
         if (has_fractions_ && whole != node.allocatable.end() && whole->second > 0)
             return kai_node(node, whole->second);
@@ -225,23 +228,8 @@ private:
     /// Returns the system of the notation that the pod uses, apart from plain GPUs; nullopt if it
     /// uses none or several.
     [[nodiscard]] static std::optional<share_system> notation_of(const pod_object& pod) {
-        std::set<share_system> used;
-        for (const container_resources& container : pod.share_containers)
-            for (const named_amounts* const list :
-                 {&container.amounts.requests, &container.amounts.limits})
-                for (const auto& each : *list)
-                    if (const auto* const share = detail::find_share_resource(each.first))
-                        if (const auto system = system_named(share->scheduler))
-                            used.insert(*system);
-        if (shares_by_kai(pod.metadata))
-            used.insert(share_system::kai);
+        const std::set<share_system> used = notations_of(pod.metadata, pod.share_containers);
         return used.size() == 1 ? std::optional(*used.begin()) : std::nullopt;
-    }
-    static std::optional<share_system> system_named(std::string_view name) {
-        return name == "HAMi"          ? std::optional(share_system::hami)
-               : name == "Volcano"     ? std::optional(share_system::volcano)
-               : name == "Koordinator" ? std::optional(share_system::koordinator)
-                                       : std::nullopt;
     }
 
     /// The pod waits: its notation is served, but not what it requests in it.
@@ -301,7 +289,7 @@ private:
         if (into.kinds.contains(resource) || std::ranges::any_of(nodes_, lists))
             return;
         volume_supply made;
-        const auto system = system_named(detail::find_share_resource(resource)->scheduler);
+        const auto system = share_system_named(detail::find_share_resource(resource)->scheduler);
         for (const auto& [name, of] : known_) {
             if (of.stock.system != system)
                 continue;
@@ -337,6 +325,7 @@ private:
     std::map<std::string, node_devices> known_;
     std::set<share_system> systems_;
     bool has_fractions_ = false;
+    bool has_thousandths_ = false;
     /// Some pod selects devices by id.
     bool names_ids_ = false;
 };

@@ -17,6 +17,8 @@
 #include <muster/codec/koordinator_devices/pod_requests.hpp>
 #include <muster/codec/koordinator_devices/pod_shares.hpp>
 #include <muster/codec/objects.hpp>
+#include <muster/codec/openb/pod_requests.hpp>
+#include <muster/codec/openb/pod_shares.hpp>
 #include <muster/codec/share_demand.hpp>
 #include <muster/codec/share_objects.hpp>
 #include <muster/codec/volcano_vgpu/node_register.hpp>
@@ -28,8 +30,8 @@ inline namespace v0_1 {
 namespace codec {
 
 [[nodiscard]] inline std::set<share_system> all_share_systems() {
-    return {share_system::hami, share_system::volcano, share_system::koordinator,
-            share_system::kai};
+    return {share_system::hami, share_system::volcano, share_system::koordinator, share_system::kai,
+            share_system::openb};
 }
 
 /// Returns what the pod requests of shared GPUs on a node of the system. O(containers).
@@ -46,9 +48,11 @@ read_share_requests(share_system system, const pod_object& pod, diagnostics& out
         return read_koordinator_requests(pod.metadata, pod.share_containers,
                                          kai_fractions::gpu_resource, out);
     case share_system::kai:
+        return read_kai_requests(pod.metadata, pod.share_containers, kai_order::pack, out);
+    case share_system::openb:
         break;
     }
-    return read_kai_requests(pod.metadata, pod.share_containers, kai_order::pack, out);
+    return read_openb_requests(pod.metadata, pod.share_containers, out);
 }
 
 /// Returns what a pod on a node of the system holds, by its annotations; nullopt if they list no
@@ -63,6 +67,8 @@ read_held_shares(share_system system, const pod_object& pod, diagnostics& out) {
         return read_volcano_vgpu_pod(pod.metadata, out);
     case share_system::koordinator:
         return read_koordinator_pod(pod.metadata, out);
+    case share_system::openb:
+        return read_openb_pod(pod.metadata, out);
     case share_system::kai:
         break;
     }
@@ -96,6 +102,8 @@ handover_marks(share_system system, const pod_share_requests& asked, const std::
     const std::vector<chosen_share> shares = chosen_shares(asked, devices, chosen, 0);
     if (system == share_system::hami)
         return hami_marks(shares, asked.containers, node, seconds);
+    if (system == share_system::openb)
+        return openb_marks(shares);
     std::vector<std::size_t> with_request;
     for (const container_share& each : asked.requests)
         with_request.push_back(each.container);

@@ -45,6 +45,7 @@ inline void append_words(const std::optional<std::vector<std::string>>& words, s
         text += " " + std::to_string(static_cast<int>(key));
     detail::append_words({of.group, of.filter.kind}, text);
     detail::append_words(of.filter.models, text);
+    detail::append_words(of.filter.model_names, text);
     detail::append_words(of.filter.models_not, text);
     detail::append_words(of.filter.ids, text);
     detail::append_words(of.filter.ids_not, text);

@@ -36,6 +36,8 @@ struct share_filter {
     /// At least one is a substring of the model, ignoring case; absent = any model, empty = no
     /// model.
     std::optional<std::vector<std::string>> models = {};
+    /// At least one is the model; case matters. Absent = any model.
+    std::optional<std::vector<std::string>> model_names = {};
     /// None is a substring of the model, ignoring case.
     std::vector<std::string> models_not = {};
     /// Absent = any id, empty = no id.
@@ -54,6 +56,7 @@ struct share_filter {
         };
         return device.model.find(kind) != std::string::npos &&
                (!models || std::any_of(models->begin(), models->end(), is_part)) &&
+               (!model_names || holds(*model_names, device.model)) &&
                std::none_of(models_not.begin(), models_not.end(), is_part) &&
                (!ids || holds(*ids, device.id)) && !holds(ids_not, device.id) &&
                (!modes || device.mode.empty() || holds(*modes, device.mode));

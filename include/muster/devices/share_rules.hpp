@@ -30,6 +30,8 @@ inline constexpr share_rules volcano_vgpu_rules{true, true};
 inline constexpr share_rules koordinator_rules{false, false};
 /// KAI 0.17, pkg/scheduler/api/node_info/gpu_sharing_node_info.go.
 inline constexpr share_rules kai_rules{false, false};
+/// hkust-adsl/kubernetes-scheduler-simulator, pkg/type/open-gpu-share/cache/gpunodeinfo.go.
+inline constexpr share_rules openb_rules{false, false};
 
 /// Why a device cannot serve a share of a request; the first reason that applies.
 enum class share_refusal : std::uint8_t {

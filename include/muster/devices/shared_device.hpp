@@ -14,7 +14,8 @@ inline namespace v0_1 {
 struct share_amounts {
     /// Number of shares.
     std::int64_t slots = 0;
-    /// In the unit of the device's system: bytes for Koordinator, MiB for the others.
+    /// In the unit of the device's system: bytes for Koordinator, thousandths of a GPU for
+    /// openb, MiB for the others.
     std::int64_t memory = 0;
     /// Percent of the device's compute.
     std::int64_t cores = 0;
@@ -33,7 +34,8 @@ struct device_sharer {
     friend bool operator==(const device_sharer&, const device_sharer&) = default;
 };
 
-/// A device that several pods can share: a GPU of HAMi, Volcano, Koordinator or KAI.
+/// A device that several pods can share: a GPU of HAMi, Volcano, Koordinator, KAI or
+/// openb.
 /// Precondition: no amount is negative. `used` can exceed what the device has.
 struct shared_device {
     /// Unique on the node.

@@ -89,7 +89,8 @@ std::string page() {
     out << "\n## Shares of devices\n\n"
            "The node agent of the named scheduler gives a pod the devices that were written into "
            "it. Honoured if nodes\nof the cluster register such devices: HAMi's of NVIDIA, "
-           "Volcano's `vgpu-*`, Koordinator's GPUs, and in plans\nKAI's. Refused otherwise. One "
+           "Volcano's `vgpu-*`, Koordinator's GPUs, and in plans\nKAI's and openb's. Refused "
+           "otherwise. One "
            "`*` matches any text.\n\n"
            "| resource or annotation | served by |\n|---|---|\n";
     for (const device_share& each : share_resources)

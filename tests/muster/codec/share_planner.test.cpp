@@ -180,6 +180,20 @@ std::vector<notation> notations() {
              of.node = "n1";
              return of;
          }},
+        {"openb",
+         [](const std::string& name, int gpus) {
+             return node(name, ", alibabacloud.com/gpu-count: " + std::to_string(gpus));
+         },
+         [](const std::string& name, int tenths) {
+             return pod_text{name, "",
+                             "alibabacloud.com/gpu-count: '1', alibabacloud.com/gpu-milli: '" +
+                                 std::to_string(100 * tenths) + "'"};
+         },
+         [](pod_text of, int, int gpu) {
+             of.annotations += ", alibabacloud.com/gpu-index: '" + std::to_string(gpu) + "'";
+             of.node = "n1";
+             return of;
+         }},
     };
 }
 
@@ -233,7 +247,7 @@ TEST_CASE("a node gives no GPUs if the devices of one of its pods are unknown") 
 }
 
 TEST_CASE("a pod that requests whole GPUs gets none that others share") {
-    const notation kai = notations().back();
+    const notation kai = notations()[3];
     const auto whole = [](const std::string& name, int count) {
         return pod_text{name, "nvidia.com/gpu: " + std::to_string(count)};
     };
@@ -256,6 +270,31 @@ TEST_CASE("a GPU that awaits sharers of KAI gets a fraction, and no pod with a w
     std::string kais = reserved;
     kais.replace(kais.find("muster.dev/reserved-by"), 22, "other");
     CHECK(placed(kais + pod({"a", "", "gpu-fraction: '0.5'"})) == "r=n1 ");
+}
+
+TEST_CASE(
+    "GPUs of openb have the model of their node, and a pod can name several models and GPUs") {
+    const auto gpu_node = [](const std::string& name, const std::string& model) {
+        return node(name, ", nvidia.com/gpu: 4",
+                    ", labels: {alibabacloud.com/gpu-card-model: " + model + "}");
+    };
+    const auto asks = [](const std::string& name, const std::string& more) {
+        return pod({name, "",
+                    "alibabacloud.com/gpu-milli: '600', alibabacloud.com/gpu-count: '2'" + more});
+    };
+    const std::string nodes = gpu_node("n1", "A100") + gpu_node("n2", "A10");
+    const std::string a10 = ", alibabacloud.com/gpu-card-model: A10|T4";
+    CHECK(placed(nodes + asks("a", a10)) == "a=n2 ");
+    CHECK(placed(nodes + asks("a", ", alibabacloud.com/gpu-card-model: A")).empty());
+    CHECK(placed(nodes + asks("a", a10) + asks("b", a10) + asks("c", a10)) == "a=n2 b=n2 ");
+    // A pod that names its GPUs waits for them.
+    const std::string second = ", alibabacloud.com/gpu-index: 1-2";
+    CHECK(placed(gpu_node("n1", "A10") + asks("a", second) + asks("b", second)) == "a=n1 ");
+    // Whole GPUs are idle ones.
+    const std::string whole = pod({"w", "nvidia.com/gpu: 3"});
+    CHECK(placed(gpu_node("n1", "A10") + asks("a", "") + whole) == "a=n1 ");
+    CHECK(placed(gpu_node("n1", "A10") + gpu_node("n2", "A10") + asks("a", "") + whole) ==
+          "a=n1 w=n2 ");
 }
 
 TEST_CASE("a pod that one system cannot serve starts where it needs none") {

@@ -25,6 +25,8 @@ namespace kai_fractions {
 inline constexpr std::string_view fraction_key = "gpu-fraction";
 inline constexpr std::string_view memory_key = "gpu-memory";
 inline constexpr std::string_view count_key = "gpu-fraction-num-devices";
+/// The container that uses the shares (default: the first one).
+inline constexpr std::string_view container_key = "gpu-fraction-container-name";
 inline constexpr std::string_view received_key = "received-resource-type";
 inline constexpr std::string_view group_label = "runai-gpu-group";
 /// Prefix of the label of each group of a pod with several; its suffix and its value are the group.
