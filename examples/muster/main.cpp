@@ -400,6 +400,15 @@ void add_choice(CLI::App& to, const char* name, Kind& into, const std::map<std::
         ->check(one_of(all));
 }
 
+/// As add_choice(), for an option that has no default.
+template<class Kind>
+void add_optional_choice(CLI::App& to, const char* name, std::optional<Kind>& into,
+                         const std::map<std::string, Kind>& all, const char* help) {
+    to.add_option_function<std::string>(
+          name, [&into, &all](const std::string& text) { into = all.at(text); }, help)
+        ->check(one_of(all));
+}
+
 /// An option whose values are the names of policies.
 template<const auto& Table>
 void add_choice(CLI::App& to, const char* name, cli::choice<Table>& into, const char* help) {
@@ -665,6 +674,7 @@ void add_dialect(CLI::App& to, muster::translate::grove_dialect& into) {
 
 void add_translation(CLI::App& to, cli::translate_request& asked) {
     using namespace muster::translate;
+    using muster::codec::share_system;
     static const std::map<std::string, target> names = [] {
         std::map<std::string, target> all;
         for (const auto& [which, name] : targets)
@@ -679,8 +689,22 @@ void add_translation(CLI::App& to, cli::translate_request& asked) {
         ->required()
         ->allow_extra_args(false)
         ->type_name("FILE|DIR|-");
-    add_choice(to, "--to", asked.to, names, "API of the objects to write");
-    to.get_option("--to")->required();
+    static const std::map<std::string, share_system> systems{
+        {"hami", share_system::hami},
+        {"kai", share_system::kai},
+        {"koordinator", share_system::koordinator},
+        {"openb", share_system::openb},
+        {"volcano", share_system::volcano}};
+    add_optional_choice(to, "--to", asked.to, names,
+                        "API of the objects to write (default with --shares: no object changes its "
+                        "API)");
+    add_optional_choice(to, "--shares", asked.shares, systems,
+                        "System in whose notation pods request shares of GPUs (default: as they "
+                        "do)");
+    to.parse_complete_callback([&asked] {
+        if (!asked.to && !asked.shares)
+            throw CLI::RequiredError("--to or --shares");
+    });
     add_dialect(to, asked.how.dialect);
     add_choice(to, "-o,--output", asked.json, formats, "Output format (default: yaml)");
     to.add_flag("--strict", asked.strict, "Treat losses and all warnings as errors");
@@ -1114,7 +1138,8 @@ int run(int argc, char** argv) {
         "translate", "Translates jobs and groups of any gang API to the objects of another");
     translating.footer(
         "Losses and warnings go to stderr. An object that the target would refuse, and\nwith "
-        "--strict a loss, count as invalid input.");
+        "--strict a loss, count as invalid input.\nPods that share GPUs by KAI, for HAMi, with all "
+        "else as it is:\n  muster translate -f fractions.yaml --shares hami");
     cli::translate_request translated;
     add_translation(translating, translated);
     CLI::App& serving = *app.add_subcommand(

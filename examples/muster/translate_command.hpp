@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <muster/codec/diagnostic.hpp>
+#include <muster/codec/share_demand.hpp>
 #include <muster/translate/target.hpp>
 #include <muster/translate/write_options.hpp>
 
@@ -14,7 +16,10 @@ namespace cli {
 struct translate_request {
     std::vector<std::string> files;
     std::string default_namespace = "default";
-    muster::translate::target to = muster::translate::target::t9k;
+    /// Absent: objects stay as they are, apart from `shares`.
+    std::optional<muster::translate::target> to;
+    /// The notation of shared GPUs that pods get; absent: as they are.
+    std::optional<muster::codec::share_system> shares;
     muster::translate::write_options how;
     bool strict = false;
     bool json = false;
@@ -29,7 +34,8 @@ struct translation {
     bool refused = false; ///< the target would refuse an object, or there is nothing to write
 };
 
-/// Reads the files and writes every gang in them for the target. What is wrong with the input goes
+/// Reads the files and writes every gang in them for the target, or every object if there is none.
+/// What is wrong with the input goes
 /// to `found`; then there is no translation.
 [[nodiscard]] translation translate(const translate_request& asked,
                                     muster::codec::diagnostics& found);

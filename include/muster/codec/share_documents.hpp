@@ -167,8 +167,10 @@ translate_manifest_shares(boost::json::object& manifest, share_system to, const 
             return;
         note(translate_manifest_shares(*object, to, file, out));
     };
-    if (boost::json::object* const spec = detail::pod_spec_at(manifest, "spec")) {
-        note(detail::translate_template(translate::child_at(manifest, "metadata"), *spec, to, file,
+    if (detail::pod_spec_at(manifest, "spec")) {
+        // An insertion moves the members of an object.
+        boost::json::object& metadata = translate::child_at(manifest, "metadata");
+        note(detail::translate_template(metadata, *detail::pod_spec_at(manifest, "spec"), to, file,
                                         out));
         detail::erase_if_empty(manifest, "metadata");
         return losses;
