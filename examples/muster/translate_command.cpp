@@ -62,22 +62,27 @@ std::vector<boost::json::object> with_shares(const std::vector<mc::document>& do
                                              mc::share_system to, std::vector<mt::loss>& losses,
                                              mc::diagnostics& found) {
     std::vector<boost::json::object> objects;
-    mc::each_object(documents, found,
-                    [&](mc::object_reader& object, std::string_view version, std::string_view kind,
-                        const mc::object_place& where) {
-                        // Items of a typed list may leave out what the list says.
-                        boost::json::object made{{"apiVersion", version}, {"kind", kind}};
-                        for (const auto& [key, value] : object.value()->get_object())
-                            made[key] = value;
-                        object.ignore_rest();
-                        const std::string name = mt::object_text(kind, mt::metadata_namespace(made),
-                                                                 mt::metadata_name(made));
-                        for (const mc::share_loss& each : mc::translate_manifest_shares(
-                                 made, to, where.source->file() + ": " + name, found))
-                            losses.push_back(
-                                {mt::loss_kind::device_share, name, each.field + ": " + each.what});
-                        objects.push_back(std::move(made));
-                    });
+    mc::each_object(
+        documents, found,
+        [&](mc::object_reader& object, std::string_view version, std::string_view kind,
+            const mc::object_place& where) {
+            // Items of a typed list may leave out what the list says.
+            boost::json::object made{{"apiVersion", version}, {"kind", kind}};
+            for (const auto& [key, value] : object.value()->get_object())
+                made[key] = value;
+            object.ignore_rest();
+            const std::string name =
+                mt::object_text(kind, mt::metadata_namespace(made), mt::metadata_name(made));
+            mc::diagnostics wrong;
+            for (const mc::share_loss& each : mc::translate_manifest_shares(made, to, name, wrong))
+                losses.push_back(
+                    {mt::loss_kind::device_share, name, each.field + ": " + each.what});
+            // The paths are those in a template, so the place is the object's.
+            for (const mc::diagnostic& each : wrong.findings())
+                mc::report(found, each.level, where, {},
+                           name + ": " + each.path + ": " + each.message);
+            objects.push_back(std::move(made));
+        });
     return objects;
 }
 

@@ -188,12 +188,14 @@ private:
         if (const std::string* const value = pod_->annotations.find(field))
             return std::string(field) + " " + *value;
         const container_resources& of = (*containers_)[container];
-        if (!detail::find_amount(of, field))
-            for (const std::string_view other : from_.resources)
-                if (detail::find_amount(of, other)) {
-                    field = other;
-                    break;
-                }
+        if (detail::find_amount(of, field))
+            return std::string(field) + " of container " + of.name;
+        for (const std::string_view other : from_.resources)
+            if (detail::find_amount(of, other))
+                return std::string(other) + " of container " + of.name;
+        for (const std::string_view other : from_.annotations)
+            if (const std::string* const value = pod_->annotations.find(other))
+                return std::string(other) + " " + *value;
         return std::string(field) + " of container " + of.name;
     }
 

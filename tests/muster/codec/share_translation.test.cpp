@@ -178,9 +178,9 @@ std::vector<row> rows() {
            {"same", ""},
            {"same", ""},
            {"alibabacloud.com/gpu-count: 3, alibabacloud.com/gpu-milli: 1000",
-            "nvidia.com/gpu of container c0: openb gives the GPUs to the pod, not to this "
-            "container; nvidia.com/gpu of container c1: openb gives the GPUs to the pod, not to "
-            "this container"}}}},
+            "nvidia.com/gpu of container c0: openb gives the GPUs to the pod, not to container c0; "
+            "nvidia.com/gpu of container c1: openb gives the GPUs to the pod, not to container "
+            "c1"}}}},
     };
 }
 

@@ -53,7 +53,8 @@ inline void write_openb_requests(const std::vector<container_share>& asked, shar
     for (const container_share& each : asked)
         if (asked.size() > 1 || each.container != out.first_container())
             out.lose(out.from().count, each.container,
-                     "openb gives the GPUs to the pod, not to this container");
+                     "openb gives the GPUs to the pod, not to container " +
+                         out.container(each.container).name);
     out.annotate(openb::milli_key, std::to_string(milli));
     out.annotate(openb::count_key, std::to_string(count));
     said_wishes said;
