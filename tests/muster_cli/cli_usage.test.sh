@@ -57,6 +57,7 @@ completes "best-fit" plan --score b
 completes "--sort-by" queues --so
 completes "plan diff" schema ""
 completes zsh completion z
+completes hami translate --shares h
 completes "" plan --now x
 run 1 completion tcsh
 run 1 completion
