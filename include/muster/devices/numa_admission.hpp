@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <muster/base/checked.hpp>
+#include <muster/devices/numa_zones.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+
+enum class numa_outcome : std::uint8_t {
+    /// The kubelet admits all pods, in whatever order they arrive.
+    admitted,
+    /// In some order of arrival the kubelet rejects a pod.
+    rejected,
+    /// The steps ended.
+    undecided,
+};
+
+struct numa_verdict {
+    numa_outcome outcome = numa_outcome::admitted;
+    /// Number of sets of zones that were tried.
+    std::int64_t steps = 0;
+};
+
+/// Most zones of a node. `restricted` considers sets of zones, so it allows fewer.
+inline constexpr std::size_t max_numa_zones = 64;
+inline constexpr std::size_t max_restricted_zones = 16;
+
+namespace detail {
+
+/// Admits pods one after the other, as the kubelet does. See admit_to_zones().
+class numa_admission {
+public:
+    /// A set of zones, by position.
+    using zone_set = std::uint64_t;
+    /// The free amounts, by resource and then by zone.
+    using free_amounts = std::vector<std::int64_t>;
+
+    /// The zones must outlive this object.
+    numa_admission(const numa_zones& of, std::int64_t max_steps)
+        : of_(&of), zones_(of.zones.size()), max_steps_(max_steps) {
+        std::set<std::string_view> listed;
+        for (const numa_zone& zone : of.zones)
+            for (const auto& each : zone.supplies)
+                listed.insert(each.first);
+        resources_.assign(listed.begin(), listed.end());
+        for (const std::string_view resource : resources_)
+            for (const numa_zone& zone : of.zones) {
+                const auto found = zone.supplies.find(resource);
+                supplies_.push_back(found == zone.supplies.end() ? numa_supply{} : found->second);
+            }
+    }
+
+    [[nodiscard]] free_amounts free() const {
+        free_amounts made;
+        for (const numa_supply& each : supplies_)
+            made.push_back(each.available);
+        return made;
+    }
+    [[nodiscard]] std::int64_t steps() const noexcept { return steps_; }
+    [[nodiscard]] bool is_over() const noexcept { return steps_ > max_steps_; }
+
+    /// True if the pod requests a resource that a zone lists.
+    [[nodiscard]] bool aligns(const numa_demand& pod) const {
+        return !request_of(pod.together).empty();
+    }
+
+    /// Returns what is free after the pod; nullopt if the kubelet rejects it, or if the steps end.
+    [[nodiscard]] std::optional<free_amounts> admit(const numa_demand& pod, free_amounts free) {
+        if (of_->scope == numa_scope::pod)
+            return align(pod.together, free) ? std::optional(std::move(free)) : std::nullopt;
+        if (pod.has_init)
+            return align_to_same(pod, free) ? std::optional(std::move(free)) : std::nullopt;
+        for (const numa_amounts& each : pod.containers)
+            if (!align(each, free))
+                return std::nullopt;
+        return free;
+    }
+
+private:
+    struct amount {
+        std::size_t resource = 0;
+        std::int64_t value = 0;
+    };
+    using request = std::vector<amount>;
+
+    /// Returns the amounts of resources that some zone lists: others are not aligned.
+    [[nodiscard]] request request_of(const numa_amounts& amounts) const {
+        request made;
+        for (const auto& [resource, value] : amounts)
+            if (const auto at = std::lower_bound(resources_.begin(), resources_.end(), resource);
+                at != resources_.end() && *at == resource && value > 0)
+                made.push_back({static_cast<std::size_t>(at - resources_.begin()), value});
+        return made;
+    }
+
+    [[nodiscard]] bool align(const numa_amounts& amounts, free_amounts& free) {
+        const request asked = request_of(amounts);
+        const std::optional<zone_set> chosen = choose(asked, free);
+        if (chosen)
+            take(asked, free, *chosen);
+        return chosen.has_value();
+    }
+
+    /// A container that follows an ordinary init container reuses what that one had, as far as it
+    /// is in the same zones. Sufficient: all containers choose the same zones, which have enough
+    /// for all of them.
+    [[nodiscard]] bool align_to_same(const numa_demand& pod, free_amounts& free) {
+        std::optional<zone_set> common;
+        for (const numa_amounts& each : pod.containers) {
+            const request asked = request_of(each);
+            if (asked.empty())
+                continue;
+            const std::optional<zone_set> chosen = choose(asked, free);
+            if (!chosen || (common && common != chosen))
+                return false;
+            common = chosen;
+        }
+        const request all = request_of(pod.together);
+        if (!common)
+            return true;
+        if (!fits(all, free, *common))
+            return false;
+        take(all, free, *common);
+        return true;
+    }
+
+    /// Returns the zones that the kubelet chooses: of the fewest zones, the set with the smallest
+    /// bit mask. The empty set if nothing is to be aligned; nullopt if the kubelet rejects.
+    [[nodiscard]] std::optional<zone_set> choose(const request& asked, const free_amounts& free) {
+        if (asked.empty())
+            return zone_set{0};
+        const std::size_t count =
+            of_->policy == numa_policy::restricted ? common_minimum(asked) : std::size_t{1};
+        if (count == 0)
+            return std::nullopt;
+        return first_set(count, [&](zone_set zones) { return fits(asked, free, zones); });
+    }
+
+    /// Returns the first set of `count` zones that meets the condition.
+    template<class Condition>
+    [[nodiscard]] std::optional<zone_set> first_set(std::size_t count, const Condition& meets) {
+        if (count == 1) {
+            for (std::size_t zone = 0; zone < zones_ && ++steps_ <= max_steps_; ++zone)
+                if (meets(zone_set{1} << zone))
+                    return zone_set{1} << zone;
+            return std::nullopt;
+        }
+        const zone_set end = zone_set{1} << zones_;
+        for (zone_set zones = 1; zones < end && ++steps_ <= max_steps_; ++zones)
+            if (static_cast<std::size_t>(std::popcount(zones)) == count && meets(zones))
+                return zones;
+        return std::nullopt;
+    }
+
+    /// Returns the number of zones that every resource needs at least on this machine; 0 if the
+    /// numbers differ, as then no set of zones is preferred for all resources.
+    [[nodiscard]] std::size_t common_minimum(const request& asked) {
+        std::size_t common = 0;
+        const auto agrees = [&](std::size_t count) {
+            const bool same = common == 0 || common == count;
+            common = count;
+            return same;
+        };
+        request memory;
+        for (const amount& each : asked) {
+            if (is_numa_memory(resources_[each.resource]))
+                memory.push_back(each);
+            else if (!agrees(minimum_of(each)))
+                return 0;
+        }
+        return memory.empty() || agrees(minimum_of(memory)) ? common : 0;
+    }
+    /// By capacity, so that zones with much of it count first.
+    [[nodiscard]] std::size_t minimum_of(const amount& asked) const {
+        std::vector<std::int64_t> capacities;
+        for (std::size_t zone = 0; zone < zones_; ++zone)
+            capacities.push_back(supply(asked.resource, zone).capacity);
+        std::sort(capacities.begin(), capacities.end(), std::greater<>());
+        std::int64_t sum = 0;
+        for (std::size_t count = 0; count < zones_; ++count) {
+            sum = saturating_add(sum, capacities[count]);
+            if (sum >= asked.value)
+                return count + 1;
+        }
+        return zones_;
+    }
+    /// Of the Memory Manager: by what is allocatable of all kinds of memory in the same zones.
+    [[nodiscard]] std::size_t minimum_of(const request& memory) {
+        const auto holds = [&](zone_set zones) {
+            return std::all_of(memory.begin(), memory.end(), [&](const amount& each) {
+                std::int64_t sum = 0;
+                for (std::size_t zone = 0; zone < zones_; ++zone)
+                    if (has(zones, zone))
+                        sum = saturating_add(sum, supply(each.resource, zone).allocatable);
+                return sum >= each.value;
+            });
+        };
+        for (std::size_t count = 1; count < zones_; ++count)
+            if (first_set(count, holds))
+                return count;
+        return zones_;
+    }
+
+    [[nodiscard]] bool fits(const request& asked, const free_amounts& free, zone_set zones) const {
+        for (const amount& each : asked) {
+            std::int64_t sum = 0;
+            for (std::size_t zone = 0; zone < zones_; ++zone)
+                if (has(zones, zone))
+                    sum = saturating_add(sum, free[each.resource * zones_ + zone]);
+            if (sum < each.value)
+                return false;
+        }
+        return std::has_single_bit(zones) || !takes_memory(asked) ||
+               is_memory_untouched(free, zones);
+    }
+    /// Memory is allocated across zones only if none of it is allocated there.
+    [[nodiscard]] bool is_memory_untouched(const free_amounts& free, zone_set zones) const {
+        for (std::size_t resource = 0; resource < resources_.size(); ++resource)
+            for (std::size_t zone = 0; zone < zones_; ++zone)
+                if (is_numa_memory(resources_[resource]) && has(zones, zone) &&
+                    free[resource * zones_ + zone] < supply(resource, zone).allocatable)
+                    return false;
+        return true;
+    }
+
+    /// It is unknown how the kubelet divides an amount among several zones, so each of them counts
+    /// as giving all of it, and gives no more memory.
+    void take(const request& asked, free_amounts& free, zone_set zones) const {
+        for (const amount& each : asked)
+            for (std::size_t zone = 0; zone < zones_; ++zone) {
+                std::int64_t& left = free[each.resource * zones_ + zone];
+                if (has(zones, zone))
+                    left -= std::min(left, each.value);
+            }
+        if (zones == 0 || std::has_single_bit(zones) || !takes_memory(asked))
+            return;
+        for (std::size_t resource = 0; resource < resources_.size(); ++resource)
+            for (std::size_t zone = 0; zone < zones_; ++zone)
+                if (is_numa_memory(resources_[resource]) && has(zones, zone))
+                    free[resource * zones_ + zone] = 0;
+    }
+    [[nodiscard]] bool takes_memory(const request& asked) const {
+        return std::any_of(asked.begin(), asked.end(), [&](const amount& each) {
+            return is_numa_memory(resources_[each.resource]);
+        });
+    }
+
+    [[nodiscard]] static bool has(zone_set zones, std::size_t zone) noexcept {
+        return ((zones >> zone) & 1U) != 0;
+    }
+    [[nodiscard]] const numa_supply& supply(std::size_t resource, std::size_t zone) const {
+        return supplies_[resource * zones_ + zone];
+    }
+
+    const numa_zones* of_;
+    std::size_t zones_;
+    std::vector<std::string_view> resources_;
+    std::vector<numa_supply> supplies_;
+    std::int64_t max_steps_;
+    std::int64_t steps_ = 0;
+};
+
+} // namespace detail
+
+/// Predicts whether the kubelet of a node admits all these pods, in whatever order they arrive; the
+/// same demand may occur several times. The kubelet does not look ahead: every container, or every
+/// pod with the scope `pod`, gets the first zones that have room, which can leave no zone for a
+/// later pod. So it is not enough that some division of the zones fits. If a set of pods is
+/// admitted, every part of it is.
+///
+/// Predicted as Kubernetes has it without policy options (pkg/kubelet/cm/topologymanager,
+/// cpumanager, devicemanager, memorymanager), from the available amounts of the zones:
+/// - `single_numa_node`: all amounts of one container or pod come from one zone: of those that have
+///   enough, the one with the lowest number.
+/// - `restricted`: all amounts come from the same set of zones. Each resource needs at least so
+///   many zones: the fewest whose capacity (of memory and huge pages together: allocatable) is
+///   enough. The set has exactly this number; if two resources need different numbers, the pod is
+///   rejected on every such node. The set with the smallest bit mask is chosen.
+/// - A resource that no zone of the node lists is not aligned, as from a device plugin that reports
+///   no NUMA nodes.
+///
+/// Not predicted exactly, and then rather rejected:
+/// - How amounts from several zones are divided: each of the zones counts as giving all of it.
+/// - Memory across zones is given only where no memory is in use, and then those zones give no more
+///   memory. (The kubelet also accepts zones with the same set of zones in use.)
+/// - With the scope `container`, a pod with ordinary init containers is admitted only if all its
+///   containers choose the same zones.
+///
+/// Not predicted, so that the kubelet can still reject:
+/// - Pods of other schedulers that arrive before, and pods that end before: with more room than
+///   counted here the kubelet may choose another zone.
+/// - Memory in use across zones (`restricted`): single zones of these count as usable.
+/// - Policy options by which the kubelet chooses other zones (`prefer-closest-numa-nodes` with
+///   `restricted`, the alpha allocation strategies) or rejects for other reasons
+///   (`full-pcpus-only`: SMTAlignmentError), and `align-by-socket`.
+/// - Devices that are attached to several NUMA nodes.
+///
+/// Each set of zones that is tried is a step. Precondition: at most max_numa_zones zones, and
+/// max_restricted_zones if the policy is `restricted`. O(steps × resources × zones), and memory for
+/// up to `max_steps` states of the zones.
+[[nodiscard]] inline numa_verdict admit_to_zones(const numa_zones& zones,
+                                                 std::span<const numa_demand* const> pods,
+                                                 std::int64_t max_steps) {
+    std::vector<const numa_demand*> kinds;
+    std::vector<std::int64_t> counts;
+    detail::numa_admission on(zones, max_steps);
+    for (const numa_demand* const pod : pods) {
+        if (zones.closed && !pod->empty())
+            return {numa_outcome::rejected, 0};
+        if (!on.aligns(*pod))
+            continue;
+        const auto known = std::find(kinds.begin(), kinds.end(), pod);
+        if (known == kinds.end()) {
+            kinds.push_back(pod);
+            counts.push_back(1);
+        } else {
+            ++counts[static_cast<std::size_t>(known - kinds.begin())];
+        }
+    }
+    // The pods to come by kind, and then what is free. What is free decides all that follows.
+    std::vector<std::int64_t> first = counts;
+    const auto free = on.free();
+    first.insert(first.end(), free.begin(), free.end());
+    std::set<std::vector<std::int64_t>> seen{first};
+    std::vector<std::vector<std::int64_t>> open{std::move(first)};
+    const auto kinds_end = static_cast<std::ptrdiff_t>(kinds.size());
+    while (!open.empty()) {
+        const std::vector<std::int64_t> state = std::move(open.back());
+        open.pop_back();
+        for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+            if (state[kind] == 0)
+                continue;
+            const auto left = on.admit(*kinds[kind], {state.begin() + kinds_end, state.end()});
+            if (on.is_over())
+                return {numa_outcome::undecided, on.steps()};
+            if (!left)
+                return {numa_outcome::rejected, on.steps()};
+            std::vector<std::int64_t> next(state.begin(), state.begin() + kinds_end);
+            --next[kind];
+            next.insert(next.end(), left->begin(), left->end());
+            if (seen.insert(next).second)
+                open.push_back(std::move(next));
+        }
+    }
+    return {numa_outcome::admitted, on.steps()};
+}
+
+} // namespace v0_1
+} // namespace muster
