@@ -99,6 +99,10 @@ public:
         for (const std::string& each : assigned_.lacking())
             found_.push_back("node " + each +
                              " has too few devices for the pods that are placed there");
+        for (const std::string& each : assigned_.misaligned())
+            found_.push_back("the kubelet of node " + each +
+                             " can reject pods that are placed there: it cannot align them to its "
+                             "NUMA zones");
         check_quotas();
         return std::move(found_);
     }

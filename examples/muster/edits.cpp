@@ -145,6 +145,7 @@ private:
             objects_->nodes.push_back(std::move(fresh));
             copy_storage(copied, name, objects_->storage);
             copy_devices(copied, name, objects_->devices);
+            copy_zones(copied, name, objects_->node_topologies);
             ++made;
         }
         return {};

@@ -59,6 +59,10 @@ template<std::size_t Width>
                      : "node(s) didn't find available persistent volumes to bind";
 }
 
+/// What kube-scheduler says of a node that lacks devices. Of a node that lacks room in NUMA zones,
+/// the plugin NodeResourceTopologyMatch says "cannot align pod".
+inline constexpr const char* devices_taken_text = "cannot allocate all claims";
+
 /// Adds what kube-scheduler would count for one node: the first of its filters that says no, and of
 /// the last one every resource. Resources with the same message count once.
 template<class Traits>
@@ -101,7 +105,7 @@ void count_refusals(const muster::state<Traits>& known, const muster::kind_table
         if (of.request[column] > 0 && of.request[column] > free[column])
             texts.insert(shortage_text(kinds.name(muster::kind_id{column})));
     if (texts.empty() && !into.accounts().admits(node, *of.claims))
-        texts.insert("cannot allocate all claims");
+        texts.insert(devices_taken_text);
 }
 
 /// What kube-scheduler says of a term between pods.
@@ -261,8 +265,10 @@ headline(const muster::state<Traits>& known, const muster::kind_table& kinds,
             counts = refusals_of_gang(known, kinds, members, why);
     }
     std::string listed;
+    const bool aligns = std::ranges::any_of(why, &reason_line::is_about_zones);
     for (const auto& [text, count] : counts)
-        listed += (listed.empty() ? "" : ", ") + std::to_string(count) + " " + text;
+        listed += (listed.empty() ? "" : ", ") + std::to_string(count) + " " +
+                  (aligns && text == devices_taken_text ? "cannot align pod" : text);
     // The counts of nodes do not name the claim, so the reason is added.
     for (const reason_line& each : why)
         if (nodes_alone ? names_claims(each) : &each == &why.front())

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <muster/cluster/state.hpp>
+#include <muster/codec/numa/numa_words.hpp>
 #include <muster/codec/storage_catalog.hpp>
 #include <muster/codec/volume_plan.hpp>
 #include <muster/codec/volume_words.hpp>
@@ -203,6 +204,11 @@ reason_lines(const muster::state<Traits>& known, const muster::kind_table& kinds
                     nodes.push_back(&known[node].spec);
             context.only_devices = muster::codec::only_devices_restrict(facts.volumes());
             context.volumes = muster::codec::volume_reach_text(facts.volumes(), nodes);
+        }
+        if (each.code == reason_code::devices_taken) {
+            context.numa = muster::codec::numa_share_of(facts.volumes(), facts.volume_plan());
+            line.is_about_zones = context.numa == muster::codec::numa_share::all;
+            context.numa_room = muster::codec::numa_room_text(facts.volumes(), facts.volume_plan());
         }
         if (each.shares_volume)
             context.shared_claims =

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <muster/codec/diagnostic.hpp>
+#include <muster/codec/numa/numa_words.hpp>
 #include <muster/codec/storage_catalog.hpp>
 #include <muster/codec/volume_plan.hpp>
 #include <muster/resource/kind_table.hpp>
@@ -100,6 +101,9 @@ struct reason_context {
     std::string volumes;
     /// `volumes` names only ResourceClaims.
     bool only_devices = false;
+    /// How far the demands of the group's pods are about NUMA zones, and the room of the zones.
+    muster::codec::numa_share numa = muster::codec::numa_share::none;
+    std::string numa_room;
     /// The claims of the group's pods that use the resource of the reason.
     std::string claims;
     /// The supply of each node, if the resource counts volumes or storage: "a 15Gi, b 5Gi".
@@ -172,8 +176,7 @@ public:
                                            : "too few nodes reach the volumes: ") +
                    context_->volumes + roles();
         case reason_code::devices_taken:
-            return "too few nodes have devices free for what the pods ask of them, taken together" +
-                   roles();
+            return devices() + roles();
         case reason_code::insufficient_resource:
             return resource() + roles();
         case reason_code::quota_exceeded:
@@ -221,6 +224,17 @@ private:
     /// Empty for the gang as a whole.
     [[nodiscard]] std::string whose(muster::vertex_index role) const {
         return role.value() == 0 ? "" : (*context_->tree)[role].name + ": ";
+    }
+
+    [[nodiscard]] std::string devices() const {
+        using muster::codec::numa_share;
+        if (context_->numa == numa_share::none)
+            return "too few nodes have devices free for what the pods ask of them, taken together";
+        return std::string("too few nodes have ") +
+               (context_->numa == numa_share::all ? "room in NUMA zones"
+                                                  : "devices free and room in NUMA zones") +
+               " for what the pods ask of them, taken together" +
+               (context_->numa_room.empty() ? "" : ": available on " + context_->numa_room);
     }
 
     [[nodiscard]] std::string counts() const {

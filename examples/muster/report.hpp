@@ -94,6 +94,8 @@ struct reason_line {
     std::vector<role_line> roles;
     /// The groups that room is reserved for, as NAMESPACE/NAME.
     std::vector<std::string> kept_for;
+    /// Nodes lack room in NUMA zones, not devices.
+    bool is_about_zones = false;
 };
 
 /// A change, for people, as options of `muster whatif`, and for machines.

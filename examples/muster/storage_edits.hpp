@@ -148,4 +148,20 @@ inline void copy_devices(const muster::codec::node_object& like, const std::stri
     });
 }
 
+/// Adds the NUMA zones of the node for a copy of it that has no pods.
+inline void copy_zones(const muster::codec::node_object& like, const std::string& name,
+                       std::vector<muster::codec::node_topology_object>& topologies) {
+    copy_objects(topologies, [&](muster::codec::node_topology_object& of) {
+        if (of.metadata.key.name != like.metadata.key.name)
+            return false;
+        of.metadata.key.name = name;
+        of.reported.reset();
+        if (of.zones)
+            for (muster::numa_zone& zone : of.zones->zones)
+                for (auto& each : zone.supplies)
+                    each.second.available = each.second.allocatable;
+        return true;
+    });
+}
+
 } // namespace cli

@@ -111,6 +111,11 @@ golden device_claims.explain 3 explain tune -f device_claims.yaml
 confirm device_claims.yaml 1
 golden shared_gpus.plan 3 plan -f shared_gpus.yaml -o json
 golden shared_gpus.explain 3 explain tune -f shared_gpus.yaml
+# The sums of the nodes suffice for a gang, but only one zone does: its kubelets would reject a pod.
+golden numa.plan 3 plan -f numa.yaml -o pods
+golden numa.explain 3 explain -f numa.yaml
+same numa.stderr "$work/err"
+confirm numa.yaml 2
 # Only a DeviceClass that serves the missing resource lets a pod wait for devices, and the reason says so.
 golden no_devices.explain 3 explain -f no_devices.yaml
 # A claim in use is named with the pod that uses it, and the headline says what kube-scheduler says.

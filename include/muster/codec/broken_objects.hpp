@@ -120,6 +120,10 @@ template<class Object>
     node.shares.blocked = why;
     return true;
 }
+[[nodiscard]] inline bool restrict_broken(node_topology_object& node, const std::string&) {
+    node.zones.emplace().closed = true;
+    return true;
+}
 
 } // namespace detail
 } // namespace codec

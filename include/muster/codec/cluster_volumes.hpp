@@ -16,6 +16,7 @@
 #include <muster/codec/device_planner.hpp>
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/membership.hpp>
+#include <muster/codec/numa/numa_planner.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/share_planner.hpp>
 #include <muster/codec/storage_catalog.hpp>
@@ -166,6 +167,7 @@ namespace detail {
     detail::plan_devices(objects, pods, asked, device_writes::all, made);
     const std::vector<const node_object*> nodes = detail::by_key(objects.nodes);
     share_planner(nodes, pods, objects.koordinator_devices, out, {}).plan(made);
+    numa_planner(nodes, pods, detail::by_key(objects.node_topologies)).plan(made);
     return made;
 }
 

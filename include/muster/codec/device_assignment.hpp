@@ -15,6 +15,7 @@
 #include <muster/codec/device_judge.hpp>
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/node_devices.hpp>
+#include <muster/codec/numa/numa_planner.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/share_demand.hpp>
 #include <muster/codec/share_planner.hpp>
@@ -45,12 +46,20 @@ public:
                 return user.resource == "pods" && gone.contains({each.first.name_space, user.name});
             });
         });
+        for (const node_object& each : objects.nodes)
+            nodes_.push_back(&each);
+        for (const pod_object& each : objects.pods)
+            if (!gone.contains(each.metadata.key))
+                pods_.push_back(&each);
         assign_claims();
         assign_shares();
+        check_zones();
     }
 
     /// Nodes of which the devices do not satisfy the placed pods.
     [[nodiscard]] const std::set<std::string>& lacking() const noexcept { return lacking_; }
+    /// Nodes whose kubelet can reject a placed pod that it cannot align to NUMA zones.
+    [[nodiscard]] const std::set<std::string>& misaligned() const noexcept { return misaligned_; }
     /// Returns the devices of a placed pod; nullptr if it gets none.
     [[nodiscard]] const std::vector<assigned_device>* of(const object_key& pod) const {
         const auto found = devices_.find(pod);
@@ -119,27 +128,44 @@ private:
     }
 
     void assign_shares() {
-        std::vector<const node_object*> nodes;
-        for (const node_object& each : objects_->nodes)
-            nodes.push_back(&each);
-        std::vector<const pod_object*> pods;
-        for (const pod_object& each : objects_->pods)
-            if (!gone_->contains(each.metadata.key))
-                pods.push_back(&each);
         diagnostics told_before(0);
-        share_planner(nodes, pods, objects_->koordinator_devices, told_before, {}).plan(plan_);
+        share_planner(nodes_, pods_, objects_->koordinator_devices, told_before, {}).plan(plan_);
         if (!plan_.shares_gpus)
             return;
+        for (const auto& each : with_demands(plan_))
+            assign_on(each.first, each.second);
+    }
+
+    /// Returns the pods with demands, by their nodes.
+    [[nodiscard]] std::map<std::string, std::vector<const pod_object*>>
+    with_demands(const volume_plan& plan) const {
         std::map<std::string, std::vector<const pod_object*>> on_node;
-        for (const pod_object* const pod : pods) {
+        for (const pod_object* const pod : pods_) {
             const auto to = placed_->find(pod->metadata.key);
             const std::string& node = to == placed_->end() ? pod->node : to->second;
-            if (const auto* const effects = plan_.find(pod->metadata.key);
+            if (const auto* const effects = plan.find(pod->metadata.key);
                 effects && effects->devices != device_demand::none && !node.empty())
                 on_node[node].push_back(pod);
         }
-        for (const auto& each : on_node)
-            assign_on(each.first, each.second);
+        return on_node;
+    }
+
+    void check_zones() {
+        volume_plan plan;
+        std::vector<const node_topology_object*> topologies;
+        for (const node_topology_object& each : objects_->node_topologies)
+            topologies.push_back(&each);
+        numa_planner(nodes_, pods_, topologies).plan(plan);
+        for (const auto& [name, pods] : with_demands(plan)) {
+            std::vector<device_demand> demands;
+            for (const pod_object* const pod : pods)
+                demands.push_back(plan.find(pod->metadata.key)->devices);
+            std::ranges::sort(demands);
+            const device_demand last = demands.back();
+            demands.pop_back();
+            if (plan.judge->room(plan.stock_of(name), demands, last, 1) == 0)
+                misaligned_.insert(name);
+        }
     }
 
     void assign_on(const std::string& node, const std::vector<const pod_object*>& pods) {
@@ -179,9 +205,13 @@ private:
     const placements* placed_;
     const std::set<object_key>* gone_;
     device_catalog catalog_;
+    std::vector<const node_object*> nodes_;
+    /// Those that are not gone.
+    std::vector<const pod_object*> pods_;
     volume_plan plan_;
     std::map<object_key, std::vector<assigned_device>> devices_;
     std::set<std::string> lacking_;
+    std::set<std::string> misaligned_;
 };
 
 } // namespace codec

@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -18,6 +19,8 @@
 #include <muster/codec/share_demand.hpp>
 #include <muster/codec/shared_gpu_view.hpp>
 #include <muster/devices/device_allocator.hpp>
+#include <muster/devices/numa_admission.hpp>
+#include <muster/devices/numa_zones.hpp>
 #include <muster/vocabulary/device_rule.hpp>
 #include <muster/vocabulary/gpu_reader.hpp>
 
@@ -27,7 +30,8 @@ namespace codec {
 
 /// The object of a state's device_rule: decides which demands the devices of a node can satisfy
 /// together. A demand is the claims of a pod without an allocation, or the devices that a pod
-/// holds, or the shares of GPUs that it requests or holds. Equal demands, and nodes with equal
+/// holds, or the shares of GPUs that it requests or holds, or what it requests that the kubelet
+/// aligns to NUMA zones. Equal demands, and nodes with equal
 /// devices, have equal numbers for the lifetime of the judge.
 ///
 /// Answers are cached, without a limit (see size()). An allocation that needs more than `max_steps`
@@ -58,7 +62,7 @@ public:
     [[nodiscard]] device_demand asking(const std::string& text, std::vector<device_claim> claims) {
         const auto [at, is_new] = asking_.try_emplace(text, device_demand{});
         if (is_new)
-            at->second = add({std::move(claims), {}, {}});
+            at->second = add({std::move(claims), {}, {}, {}});
         return at->second;
     }
     /// Returns the number of a demand that holds these devices of its node, by position in
@@ -66,7 +70,7 @@ public:
     [[nodiscard]] device_demand holding(const std::vector<std::size_t>& positions) {
         const auto [at, is_new] = holding_.try_emplace(positions, device_demand{});
         if (is_new)
-            at->second = add({{}, positions, {}});
+            at->second = add({{}, positions, {}, {}});
         return at->second;
     }
     /// Returns the number of the demand `claims` with a demand for shared GPUs added. `text` must
@@ -95,6 +99,50 @@ public:
         }
         return at->second;
     }
+    /// Returns the number of a demand with requests that are aligned to NUMA zones added. `text`
+    /// must be equal only for equal `aligned`.
+    [[nodiscard]] device_demand with_zones(device_demand before, const std::string& text,
+                                           numa_demand aligned) {
+        const auto [at, is_new] = with_zones_.try_emplace({before, text}, device_demand{});
+        if (is_new) {
+            demand_record made = before == device_demand::none ? demand_record{} : record(before);
+            made.aligned = std::move(aligned);
+            at->second = add(std::move(made));
+        }
+        return at->second;
+    }
+    /// Returns the number of a node's devices with NUMA zones added. `text` must be equal only for
+    /// zones that are equal for all demands.
+    [[nodiscard]] device_stock with_zones(device_stock before, const std::string& text,
+                                          numa_zones zones) {
+        const auto [at, is_new] = stocks_with_zones_.try_emplace({before, text}, device_stock{});
+        if (is_new) {
+            const bool is_first = before == device_stock::none;
+            stocks_.push_back(
+                std::make_unique<stock_record>(is_first ? node_view{} : on(before).of));
+            if (!is_first)
+                stocks_.back()->shares = on(before).shares;
+            stocks_.back()->zones = std::move(zones);
+            at->second = device_stock{static_cast<std::uint32_t>(stocks_.size())};
+        }
+        return at->second;
+    }
+    /// Returns what a demand aligns to NUMA zones, or the zones of a node; nullptr if there are
+    /// none. Precondition of demands: the number is not `none`. O(1).
+    [[nodiscard]] const numa_demand* aligned_of(device_demand of) const {
+        const numa_demand& aligned = record(of).aligned;
+        return aligned.empty() ? nullptr : &aligned;
+    }
+    [[nodiscard]] const numa_zones* zones_of(device_stock of) const {
+        return of == device_stock::none || !on(of).zones ? nullptr : &*on(of).zones;
+    }
+    /// True if the demand is only for room in NUMA zones. Precondition: the number is not `none`.
+    /// O(1).
+    [[nodiscard]] bool only_aligns(device_demand of) const {
+        const demand_record& asked = record(of);
+        return aligned_of(of) && asked.claims.empty() && asked.positions.empty() &&
+               asked.shares.empty();
+    }
     /// Returns the shared GPUs of a node, or the demand for shared GPUs of a pod. Precondition: the
     /// number is not `none`. O(1).
     [[nodiscard]] const share_stock& shares_of(device_stock of) const { return on(of).shares; }
@@ -115,12 +163,15 @@ public:
     }
 
     /// See device_rule. An answer that is not cached takes O(log most) allocations, each of up to
-    /// `max_steps` steps for claims and for shares.
+    /// `max_steps` steps for claims, for shares and for NUMA zones.
     [[nodiscard]] std::int64_t room(device_stock has, std::span<const device_demand> held,
                                     device_demand more, std::int64_t most,
                                     device_state& state) const {
-        if (has == device_stock::none || more == device_demand::none)
+        if (more == device_demand::none)
             return 0;
+        // A node without zones aligns nothing.
+        if (has == device_stock::none)
+            return only_aligns(more) ? most : 0;
         if (state == device_state::unknown)
             state = number_of(has, held);
         answer& known = answer_for(state, more);
@@ -181,6 +232,7 @@ private:
         std::vector<device_claim> claims;
         std::vector<std::size_t> positions;
         share_demand shares;
+        numa_demand aligned;
     };
     struct stock_record {
         explicit stock_record(node_view from) : of(std::move(from)) {
@@ -200,6 +252,8 @@ private:
         std::vector<device_pool> pools;
         device_usage usage;
         share_stock shares;
+        /// Absent = the node aligns no pods, or rejects none that it cannot align.
+        std::optional<numa_zones> zones;
     };
     struct answer {
         device_demand more = device_demand::none;
@@ -264,7 +318,19 @@ private:
 
     [[nodiscard]] bool can_serve(device_stock has, std::span<const device_demand> held,
                                  device_demand more, std::int64_t count) const {
-        return has_devices(on(has), held, more, count) && has_shares(on(has), held, more, count);
+        return has_zones(on(has), held, more, count) && has_devices(on(has), held, more, count) &&
+               has_shares(on(has), held, more, count);
+    }
+
+    [[nodiscard]] bool has_zones(const stock_record& has, std::span<const device_demand> held,
+                                 device_demand more, std::int64_t count) const {
+        if (!has.zones)
+            return true;
+        std::vector<const numa_demand*> pods;
+        for (const device_demand one : held)
+            pods.push_back(&record(one).aligned);
+        pods.insert(pods.end(), static_cast<std::size_t>(count), &record(more).aligned);
+        return admit_to_zones(*has.zones, pods, max_steps).outcome == numa_outcome::admitted;
     }
 
     [[nodiscard]] bool has_shares(const stock_record& has, std::span<const device_demand> held,
@@ -309,6 +375,8 @@ private:
     std::map<std::string, device_stock> stocks_by_kind_;
     std::map<std::pair<device_demand, std::string>, device_demand> with_shares_;
     std::map<std::pair<device_stock, std::string>, device_stock> stocks_with_shares_;
+    std::map<std::pair<device_demand, std::string>, device_demand> with_zones_;
+    std::map<std::pair<device_stock, std::string>, device_stock> stocks_with_zones_;
     /// By the hash of the key.
     mutable std::unordered_multimap<std::size_t, device_state> states_;
     /// By device_state.

@@ -25,6 +25,7 @@
 #include <muster/codec/kueue_queues.hpp>
 #include <muster/codec/kueue_reader.hpp>
 #include <muster/codec/node_reader.hpp>
+#include <muster/codec/numa/node_topology_reader.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/peer_queue_reader.hpp>
 #include <muster/codec/pod_reader.hpp>
@@ -215,6 +216,12 @@ private:
             keep(made_.koordinator_devices, kind, read_koordinator_device(object, context_));
             return true;
         }
+        if ((version == "topology.node.k8s.io/v1alpha2" ||
+             version == "topology.node.k8s.io/v1alpha1") &&
+            kind == "NodeResourceTopology") {
+            keep(made_.node_topologies, kind, read_node_topology(object, context_));
+            return true;
+        }
         if (version != "resource.k8s.io/v1" && version != "resource.k8s.io/v1beta2" &&
             version != "resource.k8s.io/v1beta1")
             return false;
@@ -295,10 +302,11 @@ private:
 /// Reads Kubernetes objects and lists of them: Node, Pod, Namespace, PriorityClass, RuntimeClass,
 /// PodDisruptionBudget, storage (PersistentVolumeClaim, PersistentVolume, StorageClass, CSINode,
 /// CSIDriver, CSIStorageCapacity, VolumeAttachment), devices (ResourceClaim, ResourceClaimTemplate,
-/// ResourceSlice, DeviceClass), T9k's PodGroup and Queue, KAI's Queue and Topology, Volcano's
-/// Queue, Kueue's ClusterQueue, Cohort, LocalQueue, ResourceFlavor and WorkloadPriorityClass.
-/// Objects of other kinds are counted. Errors and warnings go to `out` with their places. Use the
-/// objects only if there is no error, and while the documents live. O(input).
+/// ResourceSlice, DeviceClass, Koordinator's Device), NodeResourceTopology, T9k's PodGroup and
+/// Queue, KAI's Queue and Topology, Volcano's Queue, Kueue's ClusterQueue, Cohort, LocalQueue,
+/// ResourceFlavor and WorkloadPriorityClass. Objects of other kinds are counted. Errors and
+/// warnings go to `out` with their places. Use the objects only if there is no error, and while the
+/// documents live. O(input).
 [[nodiscard]] inline manifests read_manifests(const std::vector<document>& documents,
                                               const manifest_options& options, diagnostics& out) {
     detail::manifest_reader reader(options, out);

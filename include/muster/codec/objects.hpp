@@ -14,8 +14,10 @@
 #include <muster/codec/device_objects.hpp>
 #include <muster/codec/document.hpp>
 #include <muster/codec/node_shares.hpp>
+#include <muster/codec/numa/node_topology.hpp>
 #include <muster/codec/object_metadata.hpp>
 #include <muster/codec/storage_objects.hpp>
+#include <muster/devices/numa_zones.hpp>
 #include <muster/resource/quantity.hpp>
 #include <muster/vocabulary/constraints.hpp>
 #include <muster/vocabulary/gang.hpp>
@@ -84,6 +86,8 @@ struct pod_object {
     std::vector<std::string> share_marks;
     /// Init containers first. Empty if the pod requests neither GPUs nor shares of devices.
     std::vector<container_resources> share_containers;
+    /// What the kubelet aligns to NUMA zones, on nodes whose zones list the resources.
+    numa_demand aligned;
     /// Those of `unsupported` by which it names a gang of another API than T9k's and ACK's.
     std::vector<std::string> gang_marks;
     /// Volumes that restrict the nodes of the pod.
@@ -339,6 +343,8 @@ struct manifests {
     device_objects devices;
     /// Koordinator's Device objects.
     std::vector<koordinator_device_object> koordinator_devices;
+    /// NodeResourceTopology objects.
+    std::vector<node_topology_object> node_topologies;
     /// Read only if the reading rules have default spread constraints.
     std::vector<spread_owner_object> spread_owners;
     /// True if the input declares that it holds all objects of the kinds of `spread_owners`.

@@ -19,6 +19,7 @@
 #include <muster/codec/field_reader.hpp>
 #include <muster/codec/node_affinity_reader.hpp>
 #include <muster/codec/node_reader.hpp>
+#include <muster/codec/numa/aligned_requests.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/pod_claim_reader.hpp>
 #include <muster/codec/pod_field_types.hpp>
@@ -315,6 +316,8 @@ read_run_time(const field& deadline, const field& object, const pod_object& pod)
     const field overhead_at = spec.optional("overhead");
     read.has_overhead = overhead_at.is_present();
     read.requests = request.total(pod_level, read_amounts(overhead_at));
+    read.aligned = aligned_requests(read.share_containers,
+                                    !pod_level.requests.empty() || !pod_level.limits.empty());
     if (read.share_marks.empty() && std::ranges::none_of(read.requests, [](const auto& each) {
             return is_gpu_resource(each.first);
         }))

@@ -144,4 +144,35 @@ TEST_CASE("whether shares fit together does not depend on their order") {
     CHECK(judge.room(one, std::vector{none}, all, 1) == 0);
 }
 
+TEST_CASE("a node serves pods that its NUMA zones, its devices and its shares all have room for") {
+    device_judge judge(one_class());
+    numa_demand cpus;
+    cpus.containers = {{{"cpu", 4000}}};
+    cpus.together = {{"cpu", 4000}};
+    numa_zones zones;
+    zones.zones = {{0, {{"cpu", {8000, 8000, 8000}}}}, {1, {{"cpu", {8000, 8000, 4000}}}}};
+    const device_demand aligned = judge.with_zones(device_demand::none, "4", cpus);
+    const device_demand both = judge.with_zones(judge.asking("one", {some_of(1)}), "4", cpus);
+    const device_stock plain = judge.with_zones(device_stock::none, "8 4", zones);
+    const device_stock gpus =
+        judge.with_zones(judge.stock("two", [] { return node_with(2); }), "8 4", zones);
+    CHECK(judge.room(plain, {}, aligned, 9) == 3);
+    CHECK(judge.room(plain, std::vector{aligned, aligned}, aligned, 9) == 1);
+    CHECK(judge.room(plain, {}, both, 9) == 0);
+    CHECK(judge.room(gpus, {}, both, 9) == 2);
+    CHECK(judge.room(gpus, std::vector{both, both}, aligned, 9) == 1);
+    CHECK(judge.room(gpus, std::vector{aligned, aligned}, both, 9) == 1);
+    // Without zones a node aligns nothing.
+    CHECK(judge.room(device_stock::none, {}, aligned, 9) == 9);
+    CHECK(judge.room(device_stock::none, {}, both, 9) == 0);
+    CHECK(judge.only_aligns(aligned));
+    CHECK_FALSE(judge.only_aligns(both));
+    CHECK(judge.aligned_of(both) != nullptr);
+    CHECK(judge.aligned_of(judge.asking("one", {some_of(1)})) == nullptr);
+    CHECK(judge.zones_of(gpus) != nullptr);
+    CHECK(judge.zones_of(judge.stock("two", [] { return node_with(2); })) == nullptr);
+    CHECK(judge.with_zones(device_demand::none, "4", cpus) == aligned);
+    CHECK(judge.with_zones(device_stock::none, "8 4", zones) == plain);
+}
+
 } // namespace codec_device_judge_test

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+
+#include <muster/codec/field_reader.hpp>
+#include <muster/codec/metadata_text.hpp>
+#include <muster/codec/numa/node_topology.hpp>
+#include <muster/codec/reading_context.hpp>
+#include <muster/codec/timestamp.hpp>
+#include <muster/devices/numa_admission.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace codec {
+namespace detail {
+
+/// The Topology Manager's policy and scope, as a NodeResourceTopology names them.
+struct topology_manager {
+    std::optional<numa_policy> policy;
+    numa_scope scope = numa_scope::container;
+};
+
+/// Returns the newest time in `metadata.managedFields`. The API server sets it with every write.
+[[nodiscard]] inline std::optional<timestamp> last_write(const boost::json::value* object) {
+    const auto member = [](const boost::json::value* of,
+                           std::string_view key) -> const boost::json::value* {
+        const boost::json::object* const fields = of ? of->if_object() : nullptr;
+        return fields ? fields->if_contains(key) : nullptr;
+    };
+    const boost::json::value* const list = member(member(object, "metadata"), "managedFields");
+    std::optional<timestamp> newest;
+    if (list && list->is_array())
+        for (const boost::json::value& each : list->get_array())
+            if (const boost::json::value* const at = member(&each, "time"); at && at->is_string())
+                if (const auto time = parse_timestamp(std::string_view(at->get_string())))
+                    newest = std::max(*time, newest.value_or(*time));
+    return newest;
+}
+
+/// Reads the deprecated list of policies, of which the first counts.
+inline void read_topology_policies(const field& at, topology_manager& to) {
+    const array_reader list = at.as_array();
+    if (list.size() == 0)
+        return;
+    const field first = list[0];
+    const auto named = first.as_string();
+    if (!named)
+        return;
+    const auto is = [&](std::string_view policy, std::string_view scope) {
+        return *named == std::string(policy) + std::string(scope);
+    };
+    const bool whole_pods = named->ends_with("PodLevel");
+    if (is("SingleNUMANode", "PodLevel") || is("SingleNUMANode", "ContainerLevel"))
+        to.policy = numa_policy::single_numa_node;
+    else if (is("Restricted", "PodLevel") || is("Restricted", "ContainerLevel") ||
+             *named == "Restricted")
+        to.policy = numa_policy::restricted;
+    else if (!named->starts_with("BestEffort") && *named != "None")
+        first.warning(in_quotes(*named) + " is not a policy, and counts as None (expected e.g. "
+                                          "SingleNUMANodeContainerLevel or RestrictedPodLevel)");
+    if (whole_pods)
+        to.scope = numa_scope::pod;
+}
+
+inline void read_topology_attributes(const field& at, topology_manager& to) {
+    const array_reader list = at.as_array();
+    list.for_each_object([&](object_reader& each) {
+        const auto name = each.required("name").as_string();
+        const field value_at = each.optional("value");
+        const auto value = value_at.as_string();
+        each.finish();
+        if (!name || !value)
+            return;
+        if (*name == "topologyManagerPolicy") {
+            if (*value == "single-numa-node")
+                to.policy = numa_policy::single_numa_node;
+            else if (*value == "restricted")
+                to.policy = numa_policy::restricted;
+            else if (*value == "none" || *value == "best-effort")
+                to.policy.reset();
+            else
+                value_at.warning(in_quotes(*value) +
+                                 " is not a policy, and is ignored (expected none, best-effort, "
+                                 "restricted or single-numa-node)");
+        } else if (*name == "topologyManagerScope") {
+            if (*value == "pod" || *value == "container")
+                to.scope = *value == "pod" ? numa_scope::pod : numa_scope::container;
+            else
+                value_at.warning(in_quotes(*value) +
+                                 " is not a scope, and is ignored (expected container or pod)");
+        }
+    });
+}
+
+inline void read_zone_resources(const field& at, numa_zone& to) {
+    const array_reader list = at.as_array();
+    list.for_each_object([&](object_reader& each) {
+        const auto name = each.required("name").as_string();
+        const auto capacity = read_quantity(each.required("capacity"));
+        const auto allocatable = read_quantity(each.required("allocatable"));
+        const field available_at = each.required("available");
+        const auto available = read_quantity(available_at);
+        each.finish();
+        if (!name || !capacity || !allocatable || !available)
+            return;
+        numa_supply read{capacity_units(*name, *capacity), capacity_units(*name, *allocatable),
+                         capacity_units(*name, *available)};
+        if (read.available > read.allocatable) {
+            available_at.warning("more than is allocatable, which counts (expected at most " +
+                                 std::to_string(read.allocatable) + ")");
+            read.available = read.allocatable;
+        }
+        if (!to.supplies.emplace(*name, read).second)
+            each.warning("resource " + std::string(*name) +
+                         " is listed twice, and the first entry counts (expected each once)");
+    });
+}
+
+/// Reads a zone of the type Node. Other zones, such as sockets, are not read.
+inline void read_numa_zone(object_reader& object, std::vector<numa_zone>& to) {
+    const field name_at = object.required("name");
+    const auto name = name_at.as_string();
+    const auto type = object.required("type").as_string();
+    const field resources_at = object.optional("resources");
+    object.ignore({"parent", "costs", "attributes"});
+    object.finish();
+    if (!name || type != "Node")
+        return;
+    constexpr std::string_view prefix = "node-";
+    const auto id =
+        name->starts_with(prefix)
+            ? whole_number(name->substr(prefix.size()), 0, std::numeric_limits<std::int32_t>::max())
+            : std::nullopt;
+    if (!id)
+        return name_at.warning(in_quotes(*name) +
+                               " is not the name of a NUMA node, and takes no pods (expected e.g. "
+                               "node-0)");
+    const auto at = std::ranges::lower_bound(to, *id, {}, &numa_zone::id);
+    if (at != to.end() && at->id == *id)
+        return name_at.warning("zone " + std::string(*name) +
+                               " is listed twice, and the first entry counts (expected each once)");
+    numa_zone made;
+    made.id = *id;
+    read_zone_resources(resources_at, made);
+    to.insert(at, std::move(made));
+}
+
+} // namespace detail
+
+/// Reads a NodeResourceTopology, v1alpha1 or v1alpha2. As in scheduler-plugins, of the deprecated
+/// `topologyPolicies` the first counts, and the attributes `topologyManagerPolicy` and
+/// `topologyManagerScope` count more. A node with more zones than are modelled is closed, with a
+/// warning. O(zones² + resources).
+[[nodiscard]] inline node_topology_object read_node_topology(object_reader& object,
+                                                             reading_context& context) {
+    node_topology_object read;
+    read.reported = detail::last_write(object.value());
+    read.metadata = read_metadata(object, false, context);
+    detail::topology_manager manager;
+    detail::read_topology_policies(object.optional("topologyPolicies"), manager);
+    detail::read_topology_attributes(object.optional("attributes"), manager);
+    numa_zones zones;
+    const field zones_at = object.required("zones");
+    const array_reader list = zones_at.as_array();
+    list.for_each_object([&](object_reader& each) { detail::read_numa_zone(each, zones.zones); });
+    object.ignore({"apiVersion", "kind"});
+    object.finish();
+    if (!manager.policy)
+        return read;
+    zones.policy = *manager.policy;
+    zones.scope = manager.scope;
+    const std::size_t most =
+        zones.policy == numa_policy::restricted ? max_restricted_zones : max_numa_zones;
+    if (zones.zones.size() > most) {
+        zones_at.warning("node " + read.metadata.key.name + " has " +
+                         std::to_string(zones.zones.size()) +
+                         " NUMA zones, and takes no pods that must be aligned (expected at most " +
+                         std::to_string(most) + ")");
+        zones.closed = true;
+        zones.zones.clear();
+    }
+    read.zones = std::move(zones);
+    return read;
+}
+
+} // namespace codec
+} // namespace v0_1
+} // namespace muster
