@@ -108,7 +108,7 @@ struct collection {
 };
 
 /// All that bears on decisions, in the order in which it is listed: what others refer to first.
-inline constexpr std::array<collection, 28> collections{{
+inline constexpr std::array<collection, 29> collections{{
     {"v1", "Node", "nodes", content::node},
     {"v1", "Namespace", "namespaces", content::name_space},
     {"scheduling.k8s.io/v1", "PriorityClass", "priorityclasses", content::priority_class},
@@ -139,6 +139,13 @@ inline constexpr std::array<collection, 28> collections{{
      "Device",
      "devices",
      content::shared_gpus,
+     {},
+     true,
+     true},
+    {"topology.node.k8s.io/v1alpha2",
+     "NodeResourceTopology",
+     "noderesourcetopologies",
+     content::storage,
      {},
      true,
      true},

@@ -18,6 +18,8 @@
 #include <muster/codec/device_judge.hpp>
 #include <muster/codec/device_objects.hpp>
 #include <muster/codec/device_planner.hpp>
+#include <muster/codec/numa/node_topology.hpp>
+#include <muster/codec/numa/numa_planner.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/share_planner.hpp>
 #include <muster/codec/volume_plan.hpp>
@@ -55,6 +57,7 @@ public:
         set(slices_, std::move(object));
     }
     void put(codec::koordinator_device_object object) { set(gpus_, std::move(object)); }
+    void put(codec::node_topology_object object) { set(topologies_, std::move(object)); }
     void put(codec::device_class_object object) {
         judge_.reset();
         ++supply_changes_;
@@ -71,6 +74,8 @@ public:
             slices_.erase(key);
         } else if (kind == "Device") {
             gpus_.erase(key);
+        } else if (kind == "NodeResourceTopology") {
+            topologies_.erase(key);
         } else if (kind == "DeviceClass") {
             judge_.reset();
             classes_.erase(key);
@@ -89,6 +94,7 @@ public:
         const bool has_claims = !pod.claims.empty();
         note_sharer(pod);
         reservations_.put(pod);
+        note_aligned(pod);
         const bool may_be_served = std::ranges::any_of(pod.requests, [](const auto& each) {
             return each.first.find('/') != std::string::npos;
         });
@@ -102,6 +108,7 @@ public:
     void lose_pod(const object_key& key) {
         is_old_ |= sharers_.erase(key) > 0 && shares_gpus_;
         reservations_.lose(key);
+        is_old_ |= aligned_.erase(key) > 0 && !topologies_.empty();
         lose_user(key);
     }
     /// Call when a node was added or removed, or its labels or allocatable changed.
@@ -117,16 +124,21 @@ public:
             return false;
         any_agent_ = std::ranges::any_of(
             nodes, [](const auto& each) { return !each.second.of_agents.empty(); });
-        if (users_.empty() && sharers_.empty() && effects_.empty() && kinds_.empty())
+        if (users_.empty() && sharers_.empty() && (aligned_.empty() || topologies_.empty()) &&
+            effects_.empty() && kinds_.empty())
             return false;
         const codec::device_catalog catalog = make_catalog();
         std::vector<const codec::node_object*> all;
         for (const auto& [name, node] : nodes)
             all.push_back(&node);
-        std::vector<const codec::pod_object*> pods;
-        for (const object_key& key : users_)
-            if (const auto at = gangs.pods().find(key); at != gangs.pods().end())
-                pods.push_back(&at->second.object);
+        const auto objects_of = [&](const std::set<object_key>& keys) {
+            std::vector<const codec::pod_object*> found;
+            for (const object_key& key : keys)
+                if (const auto at = gangs.pods().find(key); at != gangs.pods().end())
+                    found.push_back(&at->second.object);
+            return found;
+        };
+        const std::vector<const codec::pod_object*> pods = objects_of(users_);
         codec::volume_plan made;
         if (judge_ && judge_->size() > most_kept_answers)
             judge_.reset();
@@ -141,16 +153,19 @@ public:
         codec::device_planner planner(catalog, all, codec::device_writes::claims);
         planner.keep_names(names_);
         std::move(planner).plan(pods, {}, made);
-        pods.clear();
-        for (const object_key& key : sharers_)
-            if (const auto at = gangs.pods().find(key); at != gangs.pods().end())
-                pods.push_back(&at->second.object);
+        const std::vector<const codec::pod_object*> sharers = objects_of(sharers_);
         codec::diagnostics unsaid(0);
         std::vector<codec::koordinator_device_object> gpus;
         for (const auto& [key, each] : gpus_)
             gpus.push_back(each);
-        codec::share_planner(all, pods, gpus, unsaid, shares_).plan(made);
+        codec::share_planner(all, sharers, gpus, unsaid, shares_).plan(made);
         shares_gpus_ = made.shares_gpus;
+        if (!topologies_.empty()) {
+            std::vector<const codec::node_topology_object*> topologies;
+            for (const auto& [key, each] : topologies_)
+                topologies.push_back(&each);
+            codec::numa_planner(all, objects_of(aligned_), topologies).plan(made);
+        }
         const bool differs = made.pods != effects_ || made.kinds != kinds_ ||
                              made.stocks != stocks_ || is_new_judge || made.gpu_ids != gpu_ids_;
         judge_ = std::move(made.judge);
@@ -227,6 +242,10 @@ public:
         const auto at = gpus_.find(object_key{{}, node});
         return at == gpus_.end() ? nullptr : &at->second;
     }
+    [[nodiscard]] const std::map<object_key, codec::node_topology_object>&
+    topologies() const noexcept {
+        return topologies_;
+    }
     /// Returns nullptr if there is no such ResourceClaim.
     [[nodiscard]] const codec::resource_claim_object* claim(const object_key& key) const {
         const auto at = claims_.find(key);
@@ -263,6 +282,14 @@ private:
         is_old_ |= sharers_.insert(pod.metadata.key).second || shares_gpus_;
     }
 
+    /// A pod with requests that a kubelet may align to NUMA zones.
+    void note_aligned(const codec::pod_object& pod) {
+        if (pod.aligned.empty())
+            is_old_ |= aligned_.erase(pod.metadata.key) > 0 && !topologies_.empty();
+        else
+            is_old_ |= aligned_.insert(pod.metadata.key).second || !topologies_.empty();
+    }
+
     static constexpr std::size_t most_kept_answers = 200'000;
 
     template<class Object>
@@ -280,6 +307,7 @@ private:
     std::map<object_key, codec::resource_slice_object> slices_;
     std::map<object_key, codec::device_class_object> classes_;
     std::map<object_key, codec::koordinator_device_object> gpus_;
+    std::map<object_key, codec::node_topology_object> topologies_;
     /// Pods with claims, among them those for extended resources, and pods without a node that
     /// request a resource that a DeviceClass might serve.
     std::set<object_key> users_;
@@ -291,6 +319,8 @@ private:
         std::string(codec::kai_fractions::reservation_namespace),
         true};
     live_reservations reservations_;
+    /// Pods with requests that a kubelet may align to NUMA zones.
+    std::set<object_key> aligned_;
     std::map<object_key, codec::volume_effects> effects_;
     std::map<std::string, codec::volume_supply> kinds_;
     std::map<std::string, device_stock> stocks_;

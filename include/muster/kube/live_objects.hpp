@@ -235,6 +235,8 @@ public:
         made.topologies = scope_.lent.topologies;
         budgets_.append_copies(made.budgets);
         storage_.append_copies(made.storage, made.devices);
+        for (const auto& [key, each] : storage_.devices().topologies())
+            made.node_topologies.push_back(each);
         gangs_.append_copies(made, scope_);
         for (codec::pod_object& pod : made.pods)
             if (const auto at = storage_.device_effects().find(pod.metadata.key);
@@ -279,14 +281,15 @@ private:
         budgets_.put(object.who().key, std::move(made), is_broken);
     }
 
-    /// A pod that needs such an object waits, with the reason that it cannot be read.
+    /// A pod that needs such an object waits.
     [[nodiscard]] static bool keeps_broken(std::string_view kind) {
-        return kind == "PersistentVolumeClaim" || kind == "PersistentVolume";
+        return kind == "PersistentVolumeClaim" || kind == "PersistentVolume" ||
+               kind == "NodeResourceTopology";
     }
 
     /// Stores a storage or device object. A broken object counts as absent, but broken claims and
-    /// volumes say so, and a broken CSINode, CSIDriver or VolumeAttachment keeps the values that
-    /// were read before.
+    /// volumes say so, a broken NodeResourceTopology closes its node to pods that must be aligned,
+    /// and a broken CSINode, CSIDriver or VolumeAttachment keeps the values that were read before.
     void take_storage(const collection& of, const arrived& object) {
         const auto take = [&](const auto& how) {
             auto [made, is_broken] = read(of, object, how);

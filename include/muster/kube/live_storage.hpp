@@ -15,6 +15,7 @@
 #include <muster/codec/device_objects.hpp>
 #include <muster/codec/device_reader.hpp>
 #include <muster/codec/membership.hpp>
+#include <muster/codec/numa/node_topology_reader.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/storage_catalog.hpp>
 #include <muster/codec/storage_objects.hpp>
@@ -51,6 +52,8 @@ void with_storage_reader(std::string_view kind, const Take& take) {
         take(&codec::read_device_class);
     else if (kind == "Device")
         take(&codec::read_koordinator_device);
+    else if (kind == "NodeResourceTopology")
+        take(&codec::read_node_topology);
     else
         take(&codec::read_storage_capacity);
 }
@@ -116,6 +119,7 @@ public:
     void put(codec::koordinator_device_object object, std::string) {
         devices_.put(std::move(object));
     }
+    void put(codec::node_topology_object object, std::string) { devices_.put(std::move(object)); }
     void lose(std::string_view kind, const object_key& key) {
         if (devices_.lose(kind, key))
             return;

@@ -105,6 +105,51 @@ TEST_CASE("live, the first pod that shares a GPU starts though its node was ther
     CHECK(of.outcome() == "on h");
 }
 
+TEST_CASE(
+    "live, a pod starts where a NUMA zone has room beside pods that started since the report") {
+    const auto report = [](const std::string& available, const std::string& second) {
+        return "---\napiVersion: topology.node.k8s.io/v1alpha2\nkind: NodeResourceTopology\n"
+               "metadata: {name: n1, managedFields: [{time: '2026-01-01T00:00:" +
+               second +
+               "Z'}]}\nattributes: [{name: topologyManagerPolicy, value: single-numa-node}]\n"
+               "zones: [{name: node-0, type: Node, resources: [{name: cpu, capacity: 4, "
+               "allocatable: 4, available: " +
+               available + "}]}]\n";
+    };
+    const std::string containers =
+        "containers: [{name: c, image: i, resources: {limits: {cpu: 3, memory: 1}, requests: "
+        "{cpu: 3, memory: 1}}}]";
+    const auto other = [&](const std::string& status) {
+        return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: b}\nspec: {nodeName: n1, " +
+               containers + "}\nstatus: {" + status + "}\n";
+    };
+    live of;
+    of.take(node("n1", ", memory: 9") + pod(containers));
+    CHECK(of.outcome() == "on n1");
+    of.take(report("2", "10"));
+    CHECK(of.outcome().empty());
+    of.take(report("4", "20"));
+    CHECK(of.outcome() == "on n1");
+    of.take(other("phase: Pending"));
+    CHECK(of.outcome().empty());
+    of.take(other("phase: Running, startTime: '2026-01-01T00:00:21Z'"));
+    CHECK(of.outcome().empty());
+    // The report may be about other pods that have ended.
+    of.take(report("4", "30"));
+    CHECK(of.outcome() == "on n1");
+    of.take(report("1", "40"));
+    CHECK(of.outcome().empty());
+    CHECK(of.objects.copies().node_topologies.size() == 1);
+    of.take(report("x", "50"));
+    CHECK(of.objects.broken().size() == 1);
+    of.lose(report("1", "40"));
+    CHECK(of.outcome() == "on n1");
+    of.take(report("1", "60"));
+    CHECK(of.outcome().empty());
+    of.take(node("n2", ", memory: 9"));
+    CHECK(of.outcome() == "on n2");
+}
+
 TEST_CASE("live, a pod starts where its claim is allocated, or can be") {
     live of;
     of.take(nodes + user);
