@@ -11,6 +11,7 @@
 
 #include <muster/base/checked.hpp>
 #include <muster/codec/diagnostic.hpp>
+#include <muster/codec/kai_fractions/pod_shares.hpp>
 #include <muster/codec/object_metadata.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/devices/share_request.hpp>
@@ -23,8 +24,6 @@ namespace kai_fractions {
 /// Annotation with the prefix of the names of the ConfigMaps. KAI's admission webhook writes it,
 /// and makes the container refer to the ConfigMaps, which is impossible once the pod exists.
 inline constexpr std::string_view config_maps_key = "runai/shared-gpu-configmap";
-/// Annotation with the name of the container that gets the GPUs; by default it is the first one.
-inline constexpr std::string_view container_key = "gpu-fraction-container-name";
 
 } // namespace kai_fractions
 
