@@ -49,7 +49,9 @@ inline constexpr std::string_view volume_in_use = "VolumeInUse";
     for (const char* noun : {"zone", "region"})
         if (label.ends_with("kubernetes.io/" + std::string(noun)))
             return noun;
-    return label == "kubernetes.io/hostname" ? "node" : "domain of " + label;
+    return label == "kubernetes.io/hostname" || label == muster::codec::node_mark
+               ? "node"
+               : "domain of " + label;
 }
 
 [[nodiscard]] constexpr std::string_view kind_name(reason_kind kind) noexcept {

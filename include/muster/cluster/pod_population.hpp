@@ -54,6 +54,8 @@ struct known_term {
     topology_index topology;
     /// Of a preferred term.
     std::int32_t weight = 0;
+    /// Of a required affinity term: `affinity_term::of_volume`.
+    bool of_volume = false;
 };
 
 /// Terms of one set of constraints, and the pods that carry them, by node.
@@ -93,10 +95,12 @@ public:
         fresh.where = where;
         const auto know = [&](const pod_selector& pods, const std::string& key,
                               std::int32_t weight) {
-            return known_term{acquire(pods, labels), topology_of(key), weight};
+            return known_term{acquire(pods, labels), topology_of(key), weight, false};
         };
-        for (const affinity_term& each : value.affinity)
+        for (const affinity_term& each : value.affinity) {
             fresh.affinity.push_back(know(each.pods, each.topology, 0));
+            fresh.affinity.back().of_volume = each.of_volume;
+        }
         for (const affinity_term& each : value.anti_affinity)
             fresh.anti_affinity.push_back(know(each.pods, each.topology, 0));
         for (const preferred_affinity_term& each : value.preferred)

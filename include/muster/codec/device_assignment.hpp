@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 
 #include <muster/codec/assigned_device.hpp>
 #include <muster/codec/device_catalog.hpp>
+#include <muster/codec/device_claims.hpp>
 #include <muster/codec/device_judge.hpp>
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/node_devices.hpp>
@@ -74,8 +76,21 @@ public:
 private:
     struct asked {
         std::vector<device_claim> claims;
-        /// By claim: the pod, and its entry for the claim.
-        std::vector<std::pair<object_key, std::string>> of;
+        /// By claim: the pods, each with its entry for the claim.
+        std::vector<std::vector<std::pair<object_key, std::string>>> of;
+        /// Positions of the claims that several pods may use.
+        std::map<std::string, std::size_t> shared;
+
+        void add(const unallocated_claim& claim, const object_key& pod) {
+            std::size_t at = claims.size();
+            if (!claim.shared_as.empty())
+                at = shared.emplace(claim.shared_as, at).first->second;
+            if (at == claims.size()) {
+                claims.push_back(claim.spec->asks);
+                of.emplace_back();
+            }
+            of[at].emplace_back(pod, claim.entry);
+        }
     };
 
     void assign_claims() {
@@ -83,10 +98,8 @@ private:
         for (const pod_object& pod : objects_->pods)
             if (const auto to = placed_->find(pod.metadata.key); to != placed_->end())
                 for (const pod_claim& each : pod.claims)
-                    if (const claim_spec* const spec = unallocated(pod, each)) {
-                        by_node[to->second].claims.push_back(spec->asks);
-                        by_node[to->second].of.emplace_back(pod.metadata.key, each.name);
-                    }
+                    if (const auto claim = unallocated(pod, each))
+                        by_node[to->second].add(*claim, pod.metadata.key);
         if (by_node.empty())
             return;
         const auto devices = devices_of(catalog_.slices);
@@ -106,25 +119,21 @@ private:
                 continue;
             }
             for (std::size_t at = 0; at < asks.of.size(); ++at)
-                for (const allocated_device& one : made.claims[at].devices)
-                    devices_[asks.of[at].first].push_back({asks.of[at].second, one.request,
-                                                           one.id.driver, one.id.pool,
-                                                           one.id.device, 0, 0});
+                for (const auto& [pod, entry] : asks.of[at])
+                    for (const allocated_device& one : made.claims[at].devices)
+                        devices_[pod].push_back(
+                            {entry, one.request, one.id.driver, one.id.pool, one.id.device, 0, 0});
         }
     }
 
-    /// Returns the claim to allocate for the entry; nullptr if there is none.
-    [[nodiscard]] const claim_spec* unallocated(const pod_object& pod, const pod_claim& of) const {
-        const std::string& home = pod.metadata.key.name_space;
-        if (of.needs_none)
-            return nullptr;
-        if (of.claim.empty()) {
-            const auto made_from = catalog_.templates.find({home, of.from_template});
-            return made_from == catalog_.templates.end() ? nullptr : &made_from->second->spec;
-        }
-        const auto claim = catalog_.claims.find({home, of.claim});
-        return claim == catalog_.claims.end() || claim->second->allocation ? nullptr
-                                                                           : &claim->second->spec;
+    /// Returns the claim to allocate for the entry, if there is one.
+    [[nodiscard]] std::optional<unallocated_claim> unallocated(const pod_object& pod,
+                                                               const pod_claim& of) const {
+        volume_effects unsaid;
+        claim_reservations unlimited;
+        std::vector<unallocated_claim> found;
+        plan_claim(catalog_, of, pod, device_writes::all, unlimited, found, unsaid);
+        return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
     }
 
     void assign_shares() {

@@ -79,8 +79,11 @@ struct unallocated_claim {
     /// The entry of the pod.
     std::string entry;
     const claim_spec* spec = nullptr;
-    /// The pod uses the claim alone. Null: it is made from the template for the pod.
+    /// Null: it is still to be made from the template.
     const resource_claim_object* claim = nullptr;
+    /// Equal for pods that share the claim, and for no other claim: "NAMESPACE/NAME". Empty if the
+    /// pod alone uses it.
+    std::string shared_as = {};
 };
 
 /// Keeps a pod waiting for claims of which no allocation is planned, because of `why`.
@@ -150,7 +153,8 @@ inline void plan_claim(const device_catalog& catalog, const pod_claim& entry, co
     }
     if (!claim.allocation && allocates) {
         to.unreserved.push_back(entry.claim);
-        unallocated.push_back({"claim " + entry.claim, entry.name, &claim.spec, &claim});
+        unallocated.push_back({"claim " + entry.claim, entry.name, &claim.spec, &claim,
+                               claim.metadata.key.name_space + "/" + entry.claim});
         return;
     }
     if (!claim.allocation)

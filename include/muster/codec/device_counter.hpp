@@ -38,8 +38,9 @@ namespace codec {
 ///   admin access) count as pods: a node has room for as many as allocate_devices() finds devices
 ///   for at once. Their devices must be asked for by equal pods only.
 ///
-/// Claims that fit neither become device demands, as do those of all pods that can use the same
-/// devices; a device_judge decides about them. If one of these devices can be used by several
+/// Claims that fit neither, and claims that several pods share, become device demands, as do those
+/// of all pods that can use the same devices; a device_judge decides about them. Pods that share a
+/// claim are placed on one node (shared_claims.hpp). If one of these devices can be used by several
 /// nodes, or counts for an extended resource too, no demands are made, and the pods wait, with a
 /// reason.
 class device_counter {
@@ -88,18 +89,20 @@ public:
         for (auto& [text, each] : all) {
             each.reach = by_node_->with_counters_of(reached(*each.pods.front()));
             each.is_whole = asks_whole(*each.pods.front());
+            each.is_sharing = std::ranges::any_of(each.pods.front()->claims, is_shared);
         }
         find_judged(all);
+        hold_sharers(all);
         judge(all);
         std::vector<pod_amounts> whole;
         for (const auto& [pod, alike] : in_order)
-            if (!alike->is_judged && alike->is_whole)
+            if (!alike->is_judged && !alike->is_sharing && alike->is_whole)
                 find_sets(*pod, whole);
         for (const pod_amounts& each : whole)
             charge(each);
         supply_sets();
         for (const auto& [text, each] : all)
-            if (!each.is_judged && !each.is_whole)
+            if (!each.is_judged && !each.is_sharing && !each.is_whole)
                 count_pods(each.pods);
     }
 
@@ -110,6 +113,8 @@ private:
         /// The devices on which the answer for them depends.
         device_set reach;
         bool is_whole = false;
+        /// Other pods use some of the claims too.
+        bool is_sharing = false;
         bool is_judged = false;
     };
     struct counted_set {
@@ -129,7 +134,16 @@ private:
         wait_for_allocation(of.claims, why, into_->pods[of.pod->metadata.key]);
     }
 
+    [[nodiscard]] static bool is_shared(const unallocated_claim& of) {
+        return !of.shared_as.empty();
+    }
     [[nodiscard]] static std::string text_of(const demand& of) {
+        std::string text = specs_of(of);
+        for (const unallocated_claim& each : of.claims)
+            text += is_shared(each) ? "shared " + each.shared_as + "\n" : "own\n";
+        return text;
+    }
+    [[nodiscard]] static std::string specs_of(const demand& of) {
         std::string text;
         for (const unallocated_claim& each : of.claims)
             text += claim_text(each.spec->asks) + "\n";
@@ -204,7 +218,9 @@ private:
                         is_grouped[other] = true;
                         group.push_back(each[other]);
                     }
-            const bool is_judged = crosses(group) && can_be_judged(group);
+            const bool is_judged =
+                (std::ranges::any_of(group, &alike_pods::is_sharing) || crosses(group)) &&
+                can_be_judged(group);
             for (alike_pods* const one : group)
                 one->is_judged = is_judged;
         }
@@ -225,6 +241,15 @@ private:
                        return are_apart(counted.devices, one->reach);
                    });
         });
+    }
+
+    /// Amounts would count a shared claim once for each of its pods.
+    void hold_sharers(const std::map<std::string, alike_pods>& all) {
+        for (const auto& [text, each] : all)
+            if (each.is_sharing && !each.is_judged)
+                for (const demand* const pod : each.pods)
+                    hold(*pod, "is shared with other waiting pods, and other nodes or an extended "
+                               "resource can use its devices: such claims are not planned yet");
     }
 
     /// True if the requests of both are for whole devices, and their sets are disjoint or nested.
@@ -255,13 +280,22 @@ private:
                 continue;
             if (!into_->judge)
                 into_->judge = std::make_shared<device_judge>(by_node_->classes());
-            kind += text;
-            std::vector<device_claim> own = claims_of(*each.pods.front());
-            claims.insert(claims.end(), own.begin(), own.end());
+            kind += specs_of(*each.pods.front());
+            const std::vector<device_claim> asked = claims_of(*each.pods.front());
+            claims.insert(claims.end(), asked.begin(), asked.end());
             for (const device_alternative* const one : alternatives_of(*each.pods.front()))
                 sets.push_back(&selected(*one));
             contested.insert(contested.end(), each.reach.begin(), each.reach.end());
-            const device_demand number = into_->judge->asking(text, std::move(own));
+            std::vector<device_claim> own;
+            device_judge::shared_claims shared;
+            for (const unallocated_claim& one : each.pods.front()->claims)
+                if (is_shared(one))
+                    shared.emplace(one.shared_as + "\n" + claim_text(one.spec->asks),
+                                   one.spec->asks);
+                else
+                    own.push_back(one.spec->asks);
+            const device_demand number =
+                into_->judge->asking(text, std::move(own), std::move(shared));
             for (const demand* const pod : each.pods)
                 into_->pods[pod->pod->metadata.key].devices = number;
         }

@@ -8,8 +8,10 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -31,8 +33,9 @@ namespace codec {
 /// The object of a state's device_rule: decides which demands the devices of a node can satisfy
 /// together. A demand is the claims of a pod without an allocation, or the devices that a pod
 /// holds, or the shares of GPUs that it requests or holds, or what it requests that the kubelet
-/// aligns to NUMA zones. Equal demands, and nodes with equal
-/// devices, have equal numbers for the lifetime of the judge.
+/// aligns to NUMA zones. Equal demands, and nodes with equal devices, have equal numbers for the
+/// lifetime of the judge. A claim that several pods share is allocated once on a node, for any
+/// number of demands with it.
 ///
 /// Answers are cached, without a limit (see size()). An allocation that needs more than `max_steps`
 /// counts as impossible, so the room of a node can be underestimated.
@@ -55,14 +58,19 @@ public:
         std::map<std::size_t, std::map<std::string, quantity>> consumed;
     };
 
+    /// Claims that several pods share, by a name that is equal for one claim only.
+    using shared_claims = std::map<std::string, device_claim>;
+
     explicit device_judge(device_classes classes) : classes_(std::move(classes)) {}
 
-    /// Returns the number of a pod's claims. `text` must be equal only for equal claims. O(text ×
+    /// Returns the number of a pod's claims: those of its own, and those that it shares. `text`
+    /// must be equal only for equal claims, and shared claims with one name must be equal. O(text ×
     /// log demands).
-    [[nodiscard]] device_demand asking(const std::string& text, std::vector<device_claim> claims) {
+    [[nodiscard]] device_demand asking(const std::string& text, std::vector<device_claim> claims,
+                                       shared_claims shared = {}) {
         const auto [at, is_new] = asking_.try_emplace(text, device_demand{});
         if (is_new)
-            at->second = add({std::move(claims), {}, {}, {}});
+            at->second = add({std::move(claims), std::move(shared), {}, {}, {}});
         return at->second;
     }
     /// Returns the number of a demand that holds these devices of its node, by position in
@@ -70,7 +78,7 @@ public:
     [[nodiscard]] device_demand holding(const std::vector<std::size_t>& positions) {
         const auto [at, is_new] = holding_.try_emplace(positions, device_demand{});
         if (is_new)
-            at->second = add({{}, positions, {}, {}});
+            at->second = add({{}, {}, positions, {}, {}});
         return at->second;
     }
     /// Returns the number of the demand `claims` with a demand for shared GPUs added. `text` must
@@ -230,6 +238,7 @@ private:
 
     struct demand_record {
         std::vector<device_claim> claims;
+        shared_claims shared;
         std::vector<std::size_t> positions;
         share_demand shares;
         numa_demand aligned;
@@ -349,10 +358,14 @@ private:
                                    device_demand more, std::int64_t count) const {
         device_usage usage = has.usage;
         std::vector<device_claim> claims;
+        std::set<std::string_view> shared;
         bool is_free = true;
         const auto put = [&](device_demand one) {
             const demand_record& of = record(one);
             claims.insert(claims.end(), of.claims.begin(), of.claims.end());
+            for (const auto& [name, claim] : of.shared)
+                if (shared.insert(name).second)
+                    claims.push_back(claim);
             for (const std::size_t at : of.positions)
                 is_free = is_free && at < has.of.devices.size() &&
                           usage.whole.insert(has.of.devices[at]).second;

@@ -20,6 +20,7 @@
 #include <muster/codec/device_sets.hpp>
 #include <muster/codec/node_devices.hpp>
 #include <muster/codec/objects.hpp>
+#include <muster/codec/shared_claims.hpp>
 #include <muster/codec/volume_plan.hpp>
 #include <muster/vocabulary/constraints.hpp>
 #include <muster/vocabulary/node.hpp>
@@ -109,33 +110,16 @@ private:
             into_->pods[pod.metadata.key].add_devices(made);
     }
 
-    /// Counts the devices of claims that must be allocated. A claim that several pods use is not
-    /// counted.
+    /// Counts the devices of claims that must be allocated.
     void count(std::vector<device_counter::demand>& demands) {
-        std::map<const resource_claim_object*, std::int64_t> users;
-        for (const auto& demand : demands)
-            for (const unallocated_claim& each : demand.claims)
-                if (each.claim && !demand.waits)
-                    ++users[each.claim];
-        std::erase_if(demands, [&](const device_counter::demand& demand) {
-            for (const unallocated_claim& each : demand.claims)
-                if (each.claim && users[each.claim] > 1) {
-                    wait_for_allocation({each},
-                                        "is not allocated, and " +
-                                            std::to_string(users[each.claim]) +
-                                            " waiting pods share it: such claims are not planned "
-                                            "yet",
-                                        into_->pods[demand.pod->metadata.key]);
-                    return true;
-                }
-            return false;
-        });
+        find_shared_claims(demands);
         const device_homes homes(*catalog_, devices_, views_, pods_);
         const node_devices by_node(*catalog_, devices_, views_);
         device_counter counter(*catalog_, devices_, homes, by_node, *into_, names_);
         for (const auto& [resource, devices] : counted_)
             counter.add_resource(resource, devices);
         counter.count(demands);
+        keep_sharers_together(demands, *into_);
     }
 
     // ---- extended resources --------------------------------------------------------------------

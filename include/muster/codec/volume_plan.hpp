@@ -30,6 +30,10 @@ inline constexpr std::string_view cluster_mark = "muster.dev/volume-cluster";
 /// more of a storage pool than it has.
 inline constexpr std::string_view supply_mark = "muster.dev/volume-supply";
 
+/// Start of the label by which pods that share a ResourceClaim know each other; the namespace, a
+/// slash and the name follow.
+inline constexpr std::string_view shared_claim_mark = "resource-claim:";
+
 /// The value of the label that marks the users of a ReadWriteOncePod claim.
 inline constexpr std::string_view lone_claim = "alone";
 
@@ -66,8 +70,8 @@ struct volume_effects {
     std::set<std::string> growing;
     /// Of these kinds, those that may count a volume once for each of several pods.
     std::set<std::string> repeated;
-    /// Terms with pods that share a volume: in the same domain (`near`), or never in the same one
-    /// (`apart`).
+    /// Terms with pods that share a volume or a ResourceClaim: in the same domain (`near`), or
+    /// never in the same one (`apart`).
     std::vector<affinity_term> near;
     std::vector<affinity_term> apart;
     /// Labels by which the terms of other pods select this pod.
@@ -91,8 +95,8 @@ struct volume_effects {
         missing.push_back(claim);
     }
     /// Adds the effects of the pod's devices: `waits`, `missing_devices`, `unreserved`,
-    /// `unmade_devices`, `unusable`, `reach`, `reach_of`, `amounts`, `growing`, `served`, `devices`
-    /// and `has_shares`.
+    /// `unmade_devices`, `unusable`, `reach`, `reach_of`, `amounts`, `growing`, `served`,
+    /// `devices`, `has_shares`, `near` and `labels`.
     void add_devices(const volume_effects& more) {
         waits.insert(waits.end(), more.waits.begin(), more.waits.end());
         missing_devices.insert(missing_devices.end(), more.missing_devices.begin(),
@@ -110,6 +114,9 @@ struct volume_effects {
             devices = more.devices;
         has_shares = has_shares || more.has_shares;
         served.insert(more.served.begin(), more.served.end());
+        near.insert(near.end(), more.near.begin(), more.near.end());
+        for (const auto& [key, value] : more.labels)
+            labels.set(key, value);
     }
     [[nodiscard]] friend bool operator==(const volume_effects&, const volume_effects&) = default;
 };

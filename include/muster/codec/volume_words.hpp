@@ -139,21 +139,30 @@ struct waiting_claims {
     return detail::few_names({found.begin(), found.end()}, "claim");
 }
 
-/// Returns the unbound claims for which the pods must be placed in one domain of the node label:
-/// "claim a (not bound)", or "claims a, b (not bound)".
+/// Returns the unbound or unallocated claims for which the pods must be placed in one domain of the
+/// node label: "claim a (not bound)", "claims a, b (not bound)" or "resource claim c (not
+/// allocated)".
 [[nodiscard]] inline std::string shared_claims_text(const volumes_of_pods& pods,
                                                     std::string_view label) {
-    std::set<std::string> found;
+    std::set<std::string> volume_claims;
+    std::set<std::string> resource_claims;
     for (const auto& [name, volumes] : pods)
         for (const affinity_term& term : volumes->near)
             if (term.topology == label)
                 for (const label_requirement& mark : term.pods.labels.requirements)
-                    // The mark is claim:NAMESPACE/NAME.
-                    found.insert(mark.key.substr(mark.key.find('/') + 1));
-    std::string text;
-    for (const std::string& claim : found)
-        text += (text.empty() ? "" : ", ") + claim;
-    return (found.size() == 1 ? "claim " : "claims ") + text + " (not bound)";
+                    // The mark is claim:NAMESPACE/NAME or resource-claim:NAMESPACE/NAME.
+                    (mark.key.starts_with(shared_claim_mark) ? resource_claims : volume_claims)
+                        .insert(mark.key.substr(mark.key.find('/') + 1));
+    const auto list = [](const std::set<std::string>& names, const std::string& noun,
+                         const std::string& state) {
+        std::string text;
+        for (const std::string& claim : names)
+            text += (text.empty() ? "" : ", ") + claim;
+        return names.empty() ? text : noun + (names.size() == 1 ? " " : "s ") + text + state;
+    };
+    const std::string volumes = list(volume_claims, "claim", " (not bound)");
+    const std::string devices = list(resource_claims, "resource claim", " (not allocated)");
+    return volumes + (volumes.empty() || devices.empty() ? "" : " and ") + devices;
 }
 
 /// Says which pod uses each ReadWriteOncePod claim that the pods share with others: "pod x uses

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include <muster/base/assert.hpp>
 #include <muster/base/id.hpp>
@@ -119,8 +120,8 @@ public:
                 (own_spread.found && own_spread.found->too_many(node, own_spread.self)))
                 return {affinity_violation::spread, &own_spread.counts->domains()};
         }
-        if (own.affinity)
-            if (const topology_domains* lonely = unmet(*own.affinity, node))
+        for (const affinity_view* affinity : own.affinities)
+            if (const topology_domains* lonely = unmet(*affinity, node))
                 return {affinity_violation::affinity, lonely};
         for (const domain_counts* term_counts : own.apart)
             if (term_counts->at(node) > 0)
@@ -145,10 +146,13 @@ public:
                                   return own_spread.counts->term().required &&
                                          !own_spread.counts->has_label(node);
                               }) ||
-               (own.affinity && detail::any_of(own.affinity->terms,
-                                               [&](const domain_counts& term_counts) {
-                                                   return !term_counts.domains->find(node, 0);
-                                               })) ||
+               detail::any_of(own.affinities,
+                              [&](const affinity_view* affinity) {
+                                  return detail::any_of(
+                                      affinity->terms, [&](const domain_counts& term_counts) {
+                                          return !term_counts.domains->find(node, 0);
+                                      });
+                              }) ||
                (existing_pods &&
                 (detail::any_of(own.apart, met) || detail::any_of(own.repelled, met)));
     }
@@ -189,14 +193,14 @@ public:
     template<class Use>
     void for_each_leader(std::size_t of_class, const Use& use) const {
         const auto& classes = members_->classes;
-        if (views_[of_class].affinity)
-            for (std::size_t at = 0; at < classes.size(); ++at)
-                if (matches_all(*classes[of_class].terms, classes[at].identity))
-                    use(at);
+        for (std::size_t at = 0; !views_[of_class].affinities.empty() && at < classes.size(); ++at)
+            if (matches_any_group(*classes[of_class].terms, classes[at].identity))
+                use(at);
     }
 
 private:
-    /// Required affinity: the number of pods that match all terms, per term and domain.
+    /// Required affinity terms that count together: the number of pods that match all of them, per
+    /// term and domain.
     struct affinity_view {
         reused_list<domain_counts> terms;
         /// The number of such pods in any domain, nominated pods included.
@@ -212,7 +216,7 @@ private:
         spread_counts* found = nullptr;
     };
     struct view {
-        affinity_view* affinity = nullptr;
+        sequence<const affinity_view*> affinities;
         sequence<const domain_counts*> apart;
         sequence<const domain_counts*> repelled;
         sequence<const domain_counts*> preferred_counts;
@@ -221,7 +225,7 @@ private:
         sequence<topology_index> pulls;
 
         void clear() noexcept {
-            affinity = nullptr;
+            affinities.clear();
             apart.clear();
             repelled.clear();
             preferred_counts.clear();
@@ -266,10 +270,21 @@ private:
         return view.anywhere == 0 && view.self ? nullptr : lonely;
     }
 
-    [[nodiscard]] bool matches_all(const known_terms& terms,
+    /// Terms that count together: those of the pod itself (`alone` is null), or one of a volume.
+    [[nodiscard]] static bool is_in_group(const known_term& term,
+                                          const known_term* alone) noexcept {
+        return alone ? &term == alone : !term.of_volume;
+    }
+    [[nodiscard]] bool matches_all(const known_terms& terms, const known_term* alone,
                                    identity_index identity) const noexcept {
         return detail::all_of(terms.affinity, [&](const known_term& term) {
-            return cluster_->population().matches(term.pods, identity);
+            return !is_in_group(term, alone) || cluster_->population().matches(term.pods, identity);
+        });
+    }
+    [[nodiscard]] bool matches_any_group(const known_terms& terms,
+                                         identity_index identity) const noexcept {
+        return detail::any_of(terms.affinity, [&](const known_term& term) {
+            return matches_all(terms, term.of_volume ? &term : nullptr, identity);
         });
     }
 
@@ -320,8 +335,13 @@ private:
     void look(std::size_t at) {
         const affinity_class<width>& own = members_->classes[at];
         if (own.terms) {
-            if (!own.terms->affinity.empty())
-                look_together(at, *own.terms);
+            bool any_own = false;
+            for (const known_term& term : own.terms->affinity)
+                if (!term.of_volume && !std::exchange(any_own, true))
+                    look_together(at, *own.terms, term, nullptr);
+            for (const known_term& term : own.terms->affinity)
+                if (term.of_volume)
+                    look_together(at, *own.terms, term, &term);
             for (const known_term& term : own.terms->anti_affinity)
                 look_apart(at, term);
             for (const known_term& term : own.terms->preferred)
@@ -331,29 +351,34 @@ private:
         look_at_others(at);
     }
 
-    void look_together(std::size_t at, const known_terms& terms) {
+    /// Adds the terms that count together with `first`, the first of them: see is_in_group().
+    void look_together(std::size_t at, const known_terms& terms, const known_term& first,
+                       const known_term* alone) {
         const pod_population& population = cluster_->population();
         affinity_view& made = affinities_.add();
         made.terms.clear();
         made.anywhere = 0;
-        views_[at].affinity = &made;
+        views_[at].affinities.push_back(&made);
         for (const known_term& entry : terms.affinity) {
+            if (!is_in_group(entry, alone))
+                continue;
             made.terms.add().reset(cluster_->topologies()[entry.topology]);
             views_[at].pulls.push_back(entry.topology);
         }
-        for (const identity_index identity : population.matched(terms.affinity.front().pods))
-            if (matches_all(terms, identity))
+        for (const identity_index identity : population.matched(first.pods))
+            if (matches_all(terms, alone, identity))
                 for (const pod_counts& entry : population.counts_of(identity))
                     add_to_affinity(made, entry.node, found(entry), total(entry));
         for (const difference& entry : differences_)
-            if (matches_all(terms, entry.who))
+            if (matches_all(terms, alone, entry.who))
                 add_to_affinity(made, entry.count.node, found(entry.count), total(entry.count));
-        made.self = matches_all(terms, members_->classes[at].identity);
+        made.self = matches_all(terms, alone, members_->classes[at].identity);
         for (std::size_t other = 0; other < views_.size(); ++other)
-            if (matches_all(terms, members_->classes[other].identity)) {
+            if (matches_all(terms, alone, members_->classes[other].identity)) {
                 effects_[other].push_back({nullptr, &made, nullptr, 1});
                 for (const known_term& entry : terms.affinity)
-                    views_[other].pulls.push_back(entry.topology);
+                    if (is_in_group(entry, alone))
+                        views_[other].pulls.push_back(entry.topology);
             }
     }
 

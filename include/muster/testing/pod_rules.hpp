@@ -63,17 +63,30 @@ private:
     [[nodiscard]] static bool selects_pod(const pod_selector& which, const seen_pod<Width>& one) {
         return selects(which, one.spec.labels, one.tenant);
     }
-    [[nodiscard]] static bool selects_by_all(const pod_terms& terms, const seen_pod<Width>& one) {
-        return std::all_of(terms.affinity.begin(), terms.affinity.end(),
+    [[nodiscard]] static bool selects_by_all(const std::vector<affinity_term>& terms,
+                                             const seen_pod<Width>& one) {
+        return std::all_of(terms.begin(), terms.end(),
                            [&](const affinity_term& term) { return selects_pod(term.pods, one); });
     }
 
+    /// What the pod itself asks for counts together, and each volume that it shares by itself.
     [[nodiscard]] bool has_company(const seen_pod<Width>& newcomer, const pod_terms& terms,
                                    const node<Width>& there) const {
-        if (terms.affinity.empty())
+        std::vector<affinity_term> own;
+        for (const affinity_term& term : terms.affinity)
+            if (!term.of_volume)
+                own.push_back(term);
+            else if (!has_company(newcomer, std::vector{term}, there))
+                return false;
+        return has_company(newcomer, own, there);
+    }
+    [[nodiscard]] bool has_company(const seen_pod<Width>& newcomer,
+                                   const std::vector<affinity_term>& terms,
+                                   const node<Width>& there) const {
+        if (terms.empty())
             return true;
         bool company = true;
-        for (const affinity_term& term : terms.affinity) {
+        for (const affinity_term& term : terms) {
             if (!label(there.labels, term.topology))
                 return false;
             company =
@@ -85,7 +98,7 @@ private:
         if (company)
             return true;
         for (const auto& one : standing)
-            for (const affinity_term& term : terms.affinity)
+            for (const affinity_term& term : terms)
                 if (selects_by_all(terms, one) && label(one.on->labels, term.topology))
                     return false;
         return selects_by_all(terms, newcomer);

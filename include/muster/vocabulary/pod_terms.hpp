@@ -34,7 +34,8 @@ struct pod_selector {
 struct affinity_term {
     pod_selector pods;
     std::string topology;
-    /// The term represents a volume that pods share. Such a term cannot be dropped.
+    /// The term represents a volume or a ResourceClaim that pods share. Such a term cannot be
+    /// dropped, and required affinity is evaluated for it alone, beside all other terms.
     bool of_volume = false;
 
     [[nodiscard]] friend auto operator<=>(const affinity_term&, const affinity_term&) = default;
@@ -70,7 +71,8 @@ struct spread_term {
 /// Which nodes a pod may use with regard to other pods.
 struct pod_terms {
     /// Required: every term has a pod that matches all of them in the node's domain. The first of a
-    /// series that matches its own terms needs none, if no such pod is on a node.
+    /// series that matches its own terms needs none, if no such pod is on a node. A term of a
+    /// volume counts by itself, not among "all of them".
     std::vector<affinity_term> affinity;
     /// Required: no pod that matches a term is in the node's domain, and none whose own such term
     /// matches the newcomer.

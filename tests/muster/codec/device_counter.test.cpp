@@ -344,24 +344,6 @@ TEST_CASE("a pod that is not in the input waits if a claim of its must be alloca
                                 "and allocation is not simulated");
 }
 
-TEST_CASE("a claim that is not allocated and that several waiting pods share is not planned") {
-    const std::string shared =
-        "---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: "
-        "{name: c}\nspec: " +
-        requests(exactly("r")) + "\n";
-    const auto user = [](const std::string& name) {
-        return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + name +
-               "}\nspec: {containers: [{name: c}], resourceClaims: [{name: g, resourceClaimName: "
-               "c}]}\n";
-    };
-    const std::string all = nodes + gpus + slice("n1", devices(2)) + shared;
-    CHECK(decide(all + user("a")).placed == "a=n1 ");
-    CHECK(decide(all + user("a") + user("b")).waits ==
-          "a: resource claim c is not allocated, and 2 waiting pods share it: such claims are not "
-          "planned yet; b: resource claim c is not allocated, and 2 waiting pods share it: such "
-          "claims are not planned yet; ");
-}
-
 namespace {
 
 /// A gang whose pods ask for one or two devices, on two nodes with devices of three models at two

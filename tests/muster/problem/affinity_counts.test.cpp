@@ -88,6 +88,25 @@ pod_terms spread(const std::string& app, const std::string& key, std::int32_t sk
 
 } // namespace
 
+TEST_CASE("a term of a shared volume counts by itself, beside the pod's own terms") {
+    const auto with_volume = [](pod_terms terms, const char* key) {
+        terms.affinity.push_back({app_is("vol"), key, true});
+        return terms;
+    };
+    scene known{"a1", "b1", "b2"};
+    known.run("v", "vol", "b2");
+    // No pod is of both apps, and the pod itself is of one.
+    CHECK(known.place(with_volume(near({{"mine", "zone"}}), "host")) == "b2");
+    scene other{"a1", "b1", "b2"};
+    other.run("v", "vol", "b2");
+    other.run("m", "mine", "b1");
+    CHECK(other.place(with_volume(near({{"mine", "zone"}}), "host")) == "b2");
+    scene apart_from{"a1", "b1"};
+    apart_from.run("v", "vol", "a1");
+    apart_from.run("m", "mine", "b1");
+    CHECK(apart_from.place(with_volume(near({{"mine", "zone"}}), "host")).empty());
+}
+
 TEST_CASE("affinity leads to the domain of a pod that is sought") {
     scene in{"a0", "a1", "b0"};
     in.run("w", "web", "b0");
