@@ -31,6 +31,8 @@ public:
             templates.emplace(each.metadata.key, &each);
         for (const resource_slice_object& each : objects.slices)
             slices.push_back(&each);
+        for (const group_claims_object& each : objects.groups)
+            groups.emplace(each.metadata.key, &each);
         // The order of an input's objects does not matter.
         std::ranges::stable_sort(slices, {}, [](const auto* each) { return each->metadata.key; });
         for (const device_class_object& each : objects.classes)
@@ -40,6 +42,8 @@ public:
 
     std::map<object_key, const resource_claim_object*> claims;
     std::map<object_key, const resource_claim_template_object*> templates;
+    /// PodGroups with claims.
+    std::map<object_key, const group_claims_object*> groups;
     std::vector<const resource_slice_object*> slices;
     std::map<std::string_view, const device_class_object*> classes;
 

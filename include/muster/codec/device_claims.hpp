@@ -5,8 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <muster/codec/device_catalog.hpp>
 #include <muster/codec/device_objects.hpp>
@@ -40,11 +43,32 @@ enum class device_writes : std::uint8_t {
     });
 }
 
+/// Returns the PodGroup whose claim the pod uses by this entry; nullptr if the pod uses a claim of
+/// its own. All fields of the entries must be equal (KEP-5729). O(log groups).
+[[nodiscard]] inline const group_claims_object*
+find_group(const device_catalog& catalog, const pod_object& pod, const pod_claim& entry) {
+    const auto group = catalog.groups.find({pod.metadata.key.name_space, pod.pod_group});
+    if (pod.pod_group.empty() || group == catalog.groups.end())
+        return nullptr;
+    const auto is_equal = [&](const pod_claim& each) {
+        return each.name == entry.name && each.from_template == entry.from_template &&
+               (!entry.from_template.empty() || each.claim == entry.claim);
+    };
+    return std::ranges::any_of(group->second->claims, is_equal) ? group->second : nullptr;
+}
+
 namespace detail {
 
 /// The maximum length of a claim's `status.reservedFor` (Kubernetes API limit).
 inline constexpr std::size_t most_consumers = 256;
 
+/// True if the PodGroup is the controller of the claim.
+[[nodiscard]] inline bool controls(const group_claims_object& group,
+                                   const resource_claim_object& claim) {
+    return group.metadata.uid.empty() || claim.owner_uid.empty()
+               ? claim.owner_name == group.metadata.key.name
+               : claim.owner_uid == group.metadata.uid;
+}
 /// True if the pod is the controller of the claim.
 [[nodiscard]] inline bool controls(const pod_object& pod, const resource_claim_object& claim) {
     if (claim.metadata.key.name_space != pod.metadata.key.name_space)
@@ -56,8 +80,12 @@ inline constexpr std::size_t most_consumers = 256;
 
 /// Returns why no allocation makes the claim usable by the pod; empty if one can.
 [[nodiscard]] inline std::string why_unusable(const resource_claim_object& claim,
-                                              const pod_claim& entry, const pod_object& pod) {
-    if (!entry.from_template.empty() && !controls(pod, claim))
+                                              const pod_claim& entry, const pod_object& pod,
+                                              const group_claims_object* group) {
+    if (!entry.from_template.empty() && group && !controls(*group, claim))
+        return "was not made for PodGroup " + pod.pod_group +
+               " (expected the PodGroup as its controller)";
+    if (!entry.from_template.empty() && !group && !controls(pod, claim))
         return "was not made for the pod (expected the pod as its controller)";
     if (claim.metadata.terminating)
         return "is being deleted";
@@ -69,8 +97,9 @@ inline constexpr std::size_t most_consumers = 256;
 
 } // namespace detail
 
-/// Reservations that the waiting pods before this one need, by claim.
-using claim_reservations = std::map<const resource_claim_object*, std::size_t>;
+/// By claim, the consumers among the waiting pods before this one that it is to be reserved for.
+using claim_reservations =
+    std::map<const resource_claim_object*, std::set<std::pair<std::string, std::string>>>;
 
 /// A claim of a waiting pod that must be allocated before the pod starts.
 struct unallocated_claim {
@@ -108,6 +137,7 @@ inline void plan_claim(const device_catalog& catalog, const pod_claim& entry, co
     if (entry.needs_none)
         return;
     const bool allocates = writes != device_writes::extended_resources;
+    const group_claims_object* const group = find_group(catalog, pod, entry);
     const auto wait = [&](const std::string& name, const std::string& why) {
         to.waits.push_back("resource claim " + name + " " + why);
         to.missing_devices.push_back(name);
@@ -118,6 +148,9 @@ inline void plan_claim(const device_catalog& catalog, const pod_claim& entry, co
         if (writes == device_writes::all && found != catalog.templates.end()) {
             unallocated.push_back(
                 {"template " + entry.from_template, entry.name, &found->second->spec});
+            if (group)
+                unallocated.back().shared_as = pod.metadata.key.name_space + "/" + entry.name +
+                                               " of PodGroup " + pod.pod_group;
             return;
         }
         to.waits.push_back("the resource claim for " + entry.name +
@@ -134,14 +167,18 @@ inline void plan_claim(const device_catalog& catalog, const pod_claim& entry, co
     if (found == catalog.claims.end())
         return wait(entry.claim, "does not exist (expected a ResourceClaim of that name)");
     const resource_claim_object& claim = *found->second;
-    if (const std::string why = detail::why_unusable(claim, entry, pod); !why.empty()) {
+    if (const std::string why = detail::why_unusable(claim, entry, pod, group); !why.empty()) {
         to.unusable = true;
         return wait(entry.claim, why);
     }
     const bool is_reserved = is_reserved_for(claim, pod);
     if (!is_reserved) {
-        const std::size_t before = reserved[&claim]++;
-        if (claim.reserved_for.size() + before >= detail::most_consumers) {
+        auto& others = reserved[&claim];
+        const auto consumer = group ? std::pair(std::string("podgroups"), pod.pod_group)
+                                    : std::pair(std::string("pods"), pod.metadata.key.name);
+        if (const std::size_t before = others.size();
+            !others.contains(consumer) &&
+            claim.reserved_for.size() + before >= detail::most_consumers) {
             to.unusable = true;
             const std::string pods = before == 1 ? " waiting pod comes" : " waiting pods come";
             return wait(
@@ -150,6 +187,7 @@ inline void plan_claim(const device_catalog& catalog, const pod_claim& entry, co
                     (before == 0 ? "" : ", and " + std::to_string(before) + pods + " first") +
                     " (expected less than " + std::to_string(detail::most_consumers) + ")");
         }
+        others.insert(consumer);
     }
     if (!claim.allocation && allocates) {
         to.unreserved.push_back(entry.claim);

@@ -142,9 +142,17 @@ struct device_class_object {
     std::string config;
 };
 
+/// The ResourceClaims of a PodGroup of Kubernetes. A pod of the group uses one of them by an equal
+/// entry; then the claim is shared by all such pods, and reserved for the PodGroup.
+struct group_claims_object {
+    object_metadata metadata;
+    std::vector<pod_claim> claims;
+};
+
 /// The device objects of an input.
 struct device_objects {
     std::vector<resource_claim_object> claims;
+    std::vector<group_claims_object> groups;
     std::vector<resource_claim_template_object> templates;
     std::vector<resource_slice_object> slices;
     std::vector<device_class_object> classes;

@@ -202,7 +202,7 @@ private:
             made.queue = detail::queue_of(*objects_, pod_at(made.members.begin()->first));
         for (const translate::own_word& word : gang.own_words) {
             if (word.what == translate::loss_kind::topology_required ||
-                word.field == "resourceClaims")
+                (word.field == "resourceClaims" && gang.kind != "PodGroup"))
                 made.unsupported = word.field + " of its " + gang.kind;
             if (word.field == "preemptionPolicy" && word.value == "Never")
                 made.may_preempt = false;

@@ -20,6 +20,7 @@
 #include <muster/codec/document.hpp>
 #include <muster/codec/each_object.hpp>
 #include <muster/codec/field_reader.hpp>
+#include <muster/codec/group_claim_reader.hpp>
 #include <muster/codec/job_standing.hpp>
 #include <muster/codec/koordinator_devices/device_reader.hpp>
 #include <muster/codec/kueue_queues.hpp>
@@ -118,6 +119,9 @@ private:
 
     void sort(object_reader& object, std::string_view version, std::string_view kind) {
         listing_.note_object(where_, kind, is_storage(version, kind));
+        // The gang is read later.
+        if (has_group_claims(object, version, kind))
+            keep(made_.devices.groups, version, read_group_claims(object, context_));
         const bool core = version == "v1";
         const bool t9k = version == "scheduler.tensorstack.dev/v1beta1";
         if (core && kind == "Node")
