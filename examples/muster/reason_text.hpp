@@ -54,6 +54,10 @@ inline constexpr std::string_view volume_in_use = "VolumeInUse";
                : "domain of " + label;
 }
 
+[[nodiscard]] inline std::string will_be_in_one(const std::string& noun) {
+    return (noun == "node" ? " will be on one " : " will be in one ") + noun;
+}
+
 [[nodiscard]] constexpr std::string_view kind_name(reason_kind kind) noexcept {
     return kind == reason_kind::blocking            ? "blocking"
            : kind == reason_kind::blocking_together ? "blockingTogether"
@@ -194,7 +198,7 @@ public:
             return spread() + stopped();
         case reason_code::affinity_unmet:
             if (what_->shares_volume)
-                return context_->shared_claims + " will be in one " + domain_noun(what_->topology) +
+                return context_->shared_claims + will_be_in_one(domain_noun(what_->topology)) +
                        ", and nodes are outside that of the pods placed first" + stopped();
             return "nodes have no pod that is sought in their " + what_->topology + stopped();
         case reason_code::anti_affinity_met:
@@ -366,7 +370,7 @@ private:
             if (one.role == *what_->together)
                 needed = " of " + std::to_string(one.needed);
         std::string out =
-            whose(*what_->together) + context_->shared_claims + " will be in one " + noun + ": ";
+            whose(*what_->together) + context_->shared_claims + will_be_in_one(noun) + ": ";
         if (what_->domains.empty())
             return out + "no node has the label " + what_->topology;
         std::vector<muster::domain_room> rooms = what_->domains;

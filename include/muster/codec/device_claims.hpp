@@ -43,18 +43,20 @@ enum class device_writes : std::uint8_t {
     });
 }
 
+/// True if the PodGroup has an entry that is equal in all fields (KEP-5729).
+[[nodiscard]] inline bool has_entry(const group_claims_object& group, const pod_claim& entry) {
+    return std::ranges::any_of(group.claims, [&](const pod_claim& each) {
+        return each.name == entry.name && each.from_template == entry.from_template &&
+               (!entry.from_template.empty() || each.claim == entry.claim);
+    });
+}
 /// Returns the PodGroup whose claim the pod uses by this entry; nullptr if the pod uses a claim of
-/// its own. All fields of the entries must be equal (KEP-5729). O(log groups).
+/// its own. O(log groups).
 [[nodiscard]] inline const group_claims_object*
 find_group(const device_catalog& catalog, const pod_object& pod, const pod_claim& entry) {
     const auto group = catalog.groups.find({pod.metadata.key.name_space, pod.pod_group});
-    if (pod.pod_group.empty() || group == catalog.groups.end())
-        return nullptr;
-    const auto is_equal = [&](const pod_claim& each) {
-        return each.name == entry.name && each.from_template == entry.from_template &&
-               (!entry.from_template.empty() || each.claim == entry.claim);
-    };
-    return std::ranges::any_of(group->second->claims, is_equal) ? group->second : nullptr;
+    return group != catalog.groups.end() && has_entry(*group->second, entry) ? group->second
+                                                                             : nullptr;
 }
 
 namespace detail {

@@ -148,8 +148,8 @@ public:
     /// O(1).
     [[nodiscard]] bool only_aligns(device_demand of) const {
         const demand_record& asked = record(of);
-        return aligned_of(of) && asked.claims.empty() && asked.positions.empty() &&
-               asked.shares.empty();
+        return aligned_of(of) && asked.claims.empty() && asked.shared.empty() &&
+               asked.positions.empty() && asked.shares.empty();
     }
     /// Returns the shared GPUs of a node, or the demand for shared GPUs of a pod. Precondition: the
     /// number is not `none`. O(1).

@@ -20,14 +20,13 @@ namespace codec {
 
 /// True if the object is a PodGroup of Kubernetes' own with ResourceClaims (KEP-5729:
 /// scheduling.k8s.io v1alpha2 of 1.36, v1alpha3 and v1beta1 of 1.37).
-[[nodiscard]] inline bool has_group_claims(const object_reader& object, std::string_view version,
-                                           std::string_view kind) {
+[[nodiscard]] inline bool has_group_claims(const boost::json::value& object,
+                                           std::string_view version, std::string_view kind) {
     if (kind != "PodGroup" ||
         (version != "scheduling.k8s.io/v1alpha2" && version != "scheduling.k8s.io/v1alpha3" &&
-         version != "scheduling.k8s.io/v1beta1") ||
-        !object.value())
+         version != "scheduling.k8s.io/v1beta1"))
         return false;
-    const boost::json::object* const top = object.value()->if_object();
+    const boost::json::object* const top = object.if_object();
     const boost::json::value* const spec = top ? top->if_contains("spec") : nullptr;
     return spec && spec->is_object() && spec->get_object().contains("resourceClaims");
 }

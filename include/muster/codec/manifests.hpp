@@ -120,7 +120,7 @@ private:
     void sort(object_reader& object, std::string_view version, std::string_view kind) {
         listing_.note_object(where_, kind, is_storage(version, kind));
         // The gang is read later.
-        if (has_group_claims(object, version, kind))
+        if (object.value() && has_group_claims(*object.value(), version, kind))
             keep(made_.devices.groups, version, read_group_claims(object, context_));
         const bool core = version == "v1";
         const bool t9k = version == "scheduler.tensorstack.dev/v1beta1";

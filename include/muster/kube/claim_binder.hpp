@@ -19,9 +19,10 @@
 #include <muster/codec/membership.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/kube/claim_allocation_json.hpp>
+#include <muster/kube/claim_choices.hpp>
 #include <muster/kube/claim_requests.hpp>
+#include <muster/kube/claim_sharers.hpp>
 #include <muster/kube/claim_writes.hpp>
-#include <muster/kube/device_choices.hpp>
 #include <muster/kube/extended_claims.hpp>
 #include <muster/kube/held_claims.hpp>
 #include <muster/kube/http.hpp>
@@ -48,9 +49,10 @@ struct claim_binder_options {
 /// how far the claims of a pod are.
 ///
 /// Devices are chosen for all wanted claims of a node together, and stay chosen until the
-/// allocation is observed. A claim that Muster allocates bears an annotation, so a new binder finds
-/// the claims that an earlier process allocated for pods that did not start. `review` finds pods
-/// that are not about to start, and their claims are released.
+/// allocation is observed. A claim that several pods share is allocated once, for all of them that
+/// are about to start. A claim that Muster allocates bears an annotation, so a new binder finds the
+/// claims that an earlier process allocated for pods that did not start. `review` finds pods that
+/// are not about to start, and claims that no other pods use are released.
 class claim_binder {
 public:
     using object_key = codec::object_key;
@@ -76,7 +78,8 @@ public:
         wanted_.insert_or_assign(
             pod, pending{std::move(uid), std::move(node), std::move(gang), now, false});
         idle_.erase(pod);
-        choices_are_old_ = is_due_ = true;
+        choices_.renew();
+        is_due_ = true;
         is_reviewed_ = false;
         is_new_ = true;
     }
@@ -89,13 +92,14 @@ public:
         if (has_failed)
             failed_.insert(at->second.gang);
         wanted_.erase(at);
-        choices_are_old_ = is_due_ = true;
+        choices_.renew();
+        is_due_ = true;
     }
     /// Call when leadership was lost or gained.
     void clear() {
         wanted_.clear();
         choices_.clear();
-        lacking_.clear();
+        sharers_.clear();
         writes_.clear();
         idle_.clear();
         failed_.clear();
@@ -154,8 +158,7 @@ public:
         std::erase_if(failed_, [&](const codec::group_key& gang) { return !held.contains(gang); });
         writes_.forget_settled(devices, now);
         if (wanted_.empty())
-            std::erase_if(choices_,
-                          [&](const auto& each) { return !writes_.has_any_of(each.first); });
+            choices_.forget([&](const object_key& claim) { return writes_.has_any_of(claim); });
     }
 
     /// Says how far the claims of a wanted pod are, and why if they wait or failed.
@@ -208,10 +211,11 @@ public:
         const claim_writes::write* const of = writes_.end(about, what, std::move(message), now);
         if (!of)
             return false;
-        if (const auto choice = choices_.find(of->claim);
-            choice != choices_.end() && !of->may_be_done)
-            choice->second.is_sent = false;
-        choices_are_old_ = choices_are_old_ || !of->may_be_done;
+        if (!of->may_be_done) {
+            if (auto* const choice = choices_.find(of->claim))
+                choice->is_sent = false;
+            choices_.renew();
+        }
         is_due_ = true;
         return true;
     }
@@ -225,11 +229,6 @@ private:
         /// The scheduler no longer starts the pod.
         bool cancelled = false;
     };
-    struct kept_choice {
-        device_choice choice;
-        /// A write of it may have been carried out, so it is not changed.
-        bool is_sent = false;
-    };
 
     template<class Pod>
     [[nodiscard]] static codec::group_key gang_of(const Pod& pod) {
@@ -242,6 +241,12 @@ private:
                                           const std::string& claim) {
         return {pod.metadata.key.name_space, std::string(what) + " of resource claim " + claim +
                                                  " for pod " + pod.metadata.key.name};
+    }
+
+    /// Any pod that shares the claim releases it for all.
+    [[nodiscard]] static object_key about_release(const codec::pod_object& pod,
+                                                  const std::string& claim) {
+        return {pod.metadata.key.name_space, "release of resource claim " + claim};
     }
 
     /// What the writes of one round need of the device objects.
@@ -262,7 +267,13 @@ private:
         if (!wanted_.empty()) {
             extended_.plan(devices, wanted_, pods, node_of);
             is_reviewed_ = true;
-            choose(devices, pods, node_of);
+            sharers_.clear();
+            for_each_wanted(pods, node_of,
+                            [&](const codec::pod_object& pod, const pending&,
+                                const codec::node_object&) { sharers_.add(pod, devices); });
+            choices_.choose(
+                devices, [&](const object_key& claim) { return extended_.plans(claim); },
+                [&] { return find_open(devices, pods, node_of); });
             round with{&devices, devices.make_catalog(), {}, {}, now};
             with.pooled = codec::devices_of(with.catalog.slices);
             for (const auto& [key, claim] : devices.claims())
@@ -270,27 +281,55 @@ private:
                     for (const allocated_device& each : claim.allocation->devices)
                         if (!each.admin_access)
                             with.taken.insert(each.id);
-            for (const auto& [key, each] : wanted_) {
-                const auto pod = pods.find(key);
-                if (each.cancelled || pod == pods.end() ||
-                    pod->second.object.metadata.uid != each.uid || !node_of(each.node))
-                    continue;
-                for (const std::string& name : extended_.claims_of(pod->second.object, devices))
-                    advance(pod->second.object, each, name, with);
-                tell_pod(pod->second.object, devices, now.steady);
-            }
+            for_each_wanted(
+                pods, node_of,
+                [&](const codec::pod_object& pod, const pending& each, const codec::node_object&) {
+                    for (const std::string& name : extended_.claims_of(pod, devices))
+                        advance(pod, each, name, with);
+                    tell_pod(pod, devices, now.steady);
+                });
+            sharers_.clear();
         }
-        for (const auto& [key, release_at] : idle_)
-            if (const auto pod = pods.find(key); pod != pods.end() && release_at <= now.steady)
-                for (const std::string& name : extended_.claims_of(pod->second.object, devices))
-                    release(pod->second.object, name, devices, now.steady);
+        release_idle(devices, pods, now.steady);
         due_at_ = writes_.next_after(now.steady);
         for (const auto& [key, release_at] : idle_)
             if (release_at > now.steady)
                 due_at_ = std::min(due_at_, release_at);
     }
 
+    /// Calls `use(pod, pending, node)` for the wanted pods that are still to be started.
+    template<class Pods, class NodeOf, class Use>
+    void for_each_wanted(const Pods& pods, const NodeOf& node_of, const Use& use) const {
+        for (const auto& [key, each] : wanted_)
+            if (const auto pod = pods.find(key);
+                !each.cancelled && pod != pods.end() && pod->second.object.metadata.uid == each.uid)
+                if (const codec::node_object* const node = node_of(each.node))
+                    use(pod->second.object, each, *node);
+    }
+
     // ---- releases ------------------------------------------------------------------------------
+
+    /// Releases the claims of pods whose time is over, unless other pods use them.
+    template<class Pods>
+    void release_idle(const live_devices& devices, const Pods& pods, std::int64_t now) {
+        const auto is_idle = [&](const object_key& pod) {
+            const auto at = idle_.find(pod);
+            return at != idle_.end() && at->second <= now;
+        };
+        std::set<object_key> released;
+        for (const auto& [key, release_at] : idle_) {
+            const auto pod = pods.find(key);
+            if (pod == pods.end() || release_at > now)
+                continue;
+            for (const std::string& name : extended_.claims_of(pod->second.object, devices)) {
+                const auto* const claim = devices.claim({key.name_space, name});
+                if (claim && is_held(pod->second.object, *claim) &&
+                    are_users_idle(*claim, pods, is_idle) &&
+                    released.insert(claim->metadata.key).second)
+                    release(pod->second.object, name, devices, now);
+            }
+        }
+    }
 
     void release(const codec::pod_object& pod, const std::string& name, const live_devices& devices,
                  std::int64_t now) {
@@ -298,7 +337,7 @@ private:
         if (!claim || !is_held(pod, *claim))
             return;
         const std::string version = devices.version_of(claim->metadata.key);
-        object_key key = about(pod, "release", name);
+        object_key key = about_release(pod, name);
         if (!may_write(key, pod, claim->metadata.key, version, now))
             return;
         made_.push_back({std::move(key), claim->allocation ? release_claim_request(*claim, version)
@@ -310,7 +349,7 @@ private:
     /// A release of the claim is on its way or was carried out, and this is not observed yet.
     [[nodiscard]] bool is_leaving(const codec::pod_object& pod, const std::string& claim,
                                   const live_devices& devices) const {
-        return writes_.is_pending(about(pod, "release", claim), devices);
+        return writes_.is_pending(about_release(pod, claim), devices);
     }
 
     /// Makes the write of the pod's status, once its claim is allocated.
@@ -352,8 +391,8 @@ private:
                                               (claim.allocation ? "reserved: " : "allocated: ") +
                                               last->refused};
         if (!claim.allocation) {
-            if (const auto at = lacking_.find(of.gang); at != lacking_.end())
-                return {progress::failed, name + " cannot be allocated: " + at->second};
+            if (const std::string* const lack = choices_.lack_of(of.gang))
+                return {progress::failed, name + " cannot be allocated: " + *lack};
             return {progress::waiting, name + " is not allocated yet"};
         }
         if (!claim.allocation->failed.empty())
@@ -368,77 +407,19 @@ private:
 
     /// Returns the claims of wanted pods for which devices must be chosen, by gang.
     template<class Pods, class NodeOf>
-    [[nodiscard]] std::map<codec::group_key, std::vector<unallocated_on>>
+    [[nodiscard]] claim_choices::open_claims
     find_open(const live_devices& devices, const Pods& pods, const NodeOf& node_of) const {
-        std::map<codec::group_key, std::vector<unallocated_on>> open;
-        for (const auto& [key, each] : wanted_) {
-            const auto pod = pods.find(key);
-            const codec::node_object* const node = node_of(each.node);
-            if (!node || each.cancelled || pod == pods.end() ||
-                pod->second.object.metadata.uid != each.uid)
-                continue;
-            for (const std::string& name : extended_.claims_of(pod->second.object, devices))
-                if (const auto* const claim = extended_.claim(pod->second.object, name, devices);
-                    claim && !claim->allocation &&
-                    !extended_.is_of_no_use(pod->second.object, *claim) &&
-                    !choices_.contains(claim->metadata.key))
-                    open[each.gang].push_back({claim, node});
-        }
+        claim_choices::open_claims open;
+        for_each_wanted(
+            pods, node_of,
+            [&](const codec::pod_object& pod, const pending& each, const codec::node_object& node) {
+                for (const std::string& name : extended_.claims_of(pod, devices))
+                    if (const auto* const claim = extended_.claim(pod, name, devices);
+                        claim && !claim->allocation && sharers_.leads(pod, *claim) &&
+                        !extended_.is_of_no_use(pod, *claim))
+                        open[each.gang].push_back({claim, &node});
+            });
         return open;
-    }
-
-    /// Chooses devices for all claims for which no allocation was sent, if a choice is missing or
-    /// might be another one now. If there are not enough for all gangs, the first ones get theirs.
-    template<class Pods, class NodeOf>
-    void choose(const live_devices& devices, const Pods& pods, const NodeOf& node_of) {
-        std::erase_if(choices_, [&](const auto& each) {
-            const auto* const claim = devices.claim(each.first);
-            const bool is_gone = !claim && !extended_.plans(each.first);
-            choices_are_old_ = choices_are_old_ || is_gone;
-            return is_gone || (claim && claim->allocation);
-        });
-        if (std::exchange(seen_supply_, devices.supply_changes()) != devices.supply_changes())
-            choices_are_old_ = true;
-        if (!std::exchange(choices_are_old_, false))
-            return;
-        lacking_.clear();
-        std::erase_if(choices_, [](const auto& each) { return !each.second.is_sent; });
-        const auto open = find_open(devices, pods, node_of);
-        if (open.empty())
-            return;
-        const codec::device_catalog catalog = devices.make_catalog();
-        std::map<object_key, device_choice> kept;
-        for (const auto& [key, each] : choices_)
-            kept.emplace(key, each.choice);
-        const auto keep = [&](device_choices made) {
-            for (auto& [key, each] : made.of) {
-                kept.emplace(key, each);
-                choices_.emplace(key, kept_choice{std::move(each), false});
-            }
-        };
-        std::vector<unallocated_on> all;
-        for (const auto& [gang, claims] : open)
-            all.insert(all.end(), claims.begin(), claims.end());
-        device_choices together = choose_devices(catalog, kept, all);
-        if (together.lacking.empty())
-            return keep(std::move(together));
-        for (const auto& [gang, claims] : open) {
-            device_choices made = choose_devices(catalog, kept, claims);
-            if (made.lacking.empty()) {
-                keep(std::move(made));
-            } else {
-                const auto& [node, why] = *made.lacking.begin();
-                lacking_.emplace(gang, "on node " + node + " " + why);
-            }
-        }
-    }
-
-    /// True if another claim holds one of the devices by now.
-    [[nodiscard]] static bool is_taken(const device_choice& choice,
-                                       const std::set<device_id>& taken) {
-        return std::ranges::any_of(choice.devices.devices, [&](const allocated_device& each) {
-            return !each.is_share && !each.admin_access && taken.contains(each.id);
-        });
     }
 
     /// Makes the next write for a claim of a wanted pod, if there is one.
@@ -457,12 +438,13 @@ private:
         if (claim->allocation) {
             if (object_key what = about(pod, "reservation", name);
                 !codec::is_reserved_for(*claim, pod) && may(what, {}))
-                made_.push_back({std::move(what), reserve_claim_request(*claim, pod)});
+                made_.push_back({std::move(what),
+                                 reserve_claim_request(*claim, sharers_.consumer(pod, *claim))});
             return;
         }
-        const auto choice = choices_.find(claim->metadata.key);
-        if (choice == choices_.end() || choice->second.choice.node != of.node ||
-            lacking_.contains(of.gang))
+        auto* const choice = choices_.find(claim->metadata.key);
+        if (!choice || choice->choice.node != of.node || choices_.lack_of(of.gang) ||
+            !sharers_.leads(pod, *claim))
             return;
         if (!devices.claim(claim->metadata.key)) {
             if (object_key what = about(pod, "creation", name); may(what, {}))
@@ -474,19 +456,19 @@ private:
                 made_.push_back({std::move(what), protect_claim_request(*claim, version, pod)});
             return;
         }
-        if (!choice->second.is_sent && is_taken(choice->second.choice, with.taken)) {
-            choices_are_old_ = is_due_ = true;
+        if (!choice->is_sent && claim_choices::is_taken(choice->choice, with.taken)) {
+            choices_.renew();
+            is_due_ = true;
             return;
         }
         object_key what = about(pod, "allocation", name);
         if (!may(what, version))
             return;
-        choice->second.is_sent = true;
-        made_.push_back(
-            {std::move(what),
-             allocate_claim_request(*claim, version, pod,
-                                    allocation_json(with.catalog, with.pooled, *claim,
-                                                    choice->second.choice, with.now.wall))});
+        choice->is_sent = true;
+        made_.push_back({std::move(what),
+                         allocate_claim_request(*claim, version, sharers_.consumers(pod, *claim),
+                                                allocation_json(with.catalog, with.pooled, *claim,
+                                                                choice->choice, with.now.wall))});
     }
 
     // ---- writes --------------------------------------------------------------------------------
@@ -499,9 +481,8 @@ private:
 
     claim_binder_options how_;
     std::map<object_key, pending> wanted_;
-    std::map<object_key, kept_choice> choices_;
-    /// Gangs for which no devices were found, and why.
-    std::map<codec::group_key, std::string> lacking_;
+    claim_choices choices_;
+    claim_sharers sharers_;
     extended_claims extended_;
     claim_writes writes_;
     /// Writes to be sent.
@@ -511,7 +492,6 @@ private:
     /// Gangs of which a pod failed to start.
     std::set<codec::group_key> failed_;
     std::uint64_t seen_changes_ = 0;
-    std::uint64_t seen_supply_ = 0;
     /// When there are writes to make, besides on changes.
     std::int64_t due_at_ = adapter::never_comes;
     bool is_due_ = false;
@@ -520,7 +500,6 @@ private:
     std::int64_t reviewed_at_ = -1;
     /// `extended_` has the claims of all wanted pods.
     bool is_reviewed_ = false;
-    bool choices_are_old_ = true;
 };
 
 } // namespace kube

@@ -43,9 +43,16 @@ namespace detail {
     return {{"uid", claim.metadata.uid}, {"resourceVersion", version}};
 }
 
-[[nodiscard]] inline boost::json::array consumers(const codec::pod_object& pod) {
-    return {boost::json::object{
-        {"resource", "pods"}, {"name", pod.metadata.key.name}, {"uid", pod.metadata.uid}}};
+[[nodiscard]] inline boost::json::array consumers(const std::vector<codec::claim_consumer>& users) {
+    boost::json::array made;
+    for (const codec::claim_consumer& each : users) {
+        boost::json::object one{
+            {"resource", each.resource}, {"name", each.name}, {"uid", each.uid}};
+        if (each.resource == "podgroups")
+            one["apiGroup"] = "scheduling.k8s.io";
+        made.push_back(std::move(one));
+    }
+    return made;
 }
 
 } // namespace detail
@@ -63,26 +70,26 @@ namespace detail {
     return made;
 }
 
-/// Writes the allocation of a claim, and reserves the claim for the pod.
-[[nodiscard]] inline http_request allocate_claim_request(const codec::resource_claim_object& claim,
-                                                         const std::string& version,
-                                                         const codec::pod_object& pod,
-                                                         boost::json::object allocation) {
+/// Writes the allocation of a claim, and reserves the claim for these users.
+[[nodiscard]] inline http_request
+allocate_claim_request(const codec::resource_claim_object& claim, const std::string& version,
+                       const std::vector<codec::claim_consumer>& users,
+                       boost::json::object allocation) {
     http_request made = detail::claim_patch(claim, "/status", merge_patch_type);
     made.body = boost::json::serialize(boost::json::object{
         {"metadata", detail::observed_claim(claim, version)},
         {"status",
-         {{"allocation", std::move(allocation)}, {"reservedFor", detail::consumers(pod)}}}});
+         {{"allocation", std::move(allocation)}, {"reservedFor", detail::consumers(users)}}}});
     return made;
 }
 
-/// Adds the pod to the consumers of an allocated claim (`status.reservedFor`).
+/// Adds a pod or PodGroup to the consumers of an allocated claim (`status.reservedFor`).
 [[nodiscard]] inline http_request reserve_claim_request(const codec::resource_claim_object& claim,
-                                                        const codec::pod_object& pod) {
+                                                        const codec::claim_consumer& user) {
     http_request made = detail::claim_patch(claim, "/status", strategic_patch_type);
     made.body = boost::json::serialize(
         boost::json::object{{"metadata", {{"uid", claim.metadata.uid}}},
-                            {"status", {{"reservedFor", detail::consumers(pod)}}}});
+                            {"status", {{"reservedFor", detail::consumers({user})}}}});
     return made;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <muster/codec/device_claims.hpp>
 #include <muster/codec/device_objects.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/kube/live_devices.hpp>
@@ -11,14 +12,14 @@ namespace muster {
 inline namespace v0_1 {
 namespace kube {
 
-/// True if Muster allocated the claim for the pod, or is about to, and the pod alone uses it.
+/// True if Muster allocated the claim for the pod, or is about to, or allocated it for another pod
+/// with which this one shares it.
 [[nodiscard]] inline bool is_held(const codec::pod_object& pod,
                                   const codec::resource_claim_object& claim) {
-    return !claim.muster_pod.empty() && claim.muster_pod == pod.metadata.uid &&
-           !claim.metadata.terminating &&
-           std::ranges::all_of(claim.reserved_for, [&](const codec::claim_consumer& each) {
-               return each.resource == "pods" && each.uid == pod.metadata.uid;
-           });
+    if (claim.muster_pod.empty() || claim.metadata.terminating)
+        return false;
+    return claim.reserved_for.empty() ? claim.muster_pod == pod.metadata.uid
+                                      : codec::is_reserved_for(claim, pod);
 }
 
 /// True if a claim that is held for the pod meets the condition. O(claims of the pod · log claims).
@@ -41,6 +42,35 @@ template<class Meets>
                                             const live_devices& devices) {
     return any_held(pod, devices, [](const codec::resource_claim_object& claim) {
         return claim.allocation && !claim.allocation->failed.empty();
+    });
+}
+
+/// True if `is_idle(key)` holds for every pod that the claim is reserved for, and for every pod of
+/// a PodGroup that it is reserved for and that uses the claim. `pods` has records with an `object`,
+/// by key; a consumer that is not among them is not idle. O(consumers + pods of the namespace).
+template<class Pods, class IsIdle>
+[[nodiscard]] bool are_users_idle(const codec::resource_claim_object& claim, const Pods& pods,
+                                  const IsIdle& is_idle) {
+    const std::string& home = claim.metadata.key.name_space;
+    const auto uses = [&](const codec::pod_object& pod) {
+        return std::ranges::any_of(pod.claims, [&](const codec::pod_claim& each) {
+            return each.claim == claim.metadata.key.name;
+        });
+    };
+    return std::ranges::all_of(claim.reserved_for, [&](const codec::claim_consumer& each) {
+        if (each.resource == "pods") {
+            const auto pod = pods.find({home, each.name});
+            return pod != pods.end() && pod->second.object.metadata.uid == each.uid &&
+                   is_idle(pod->first);
+        }
+        if (each.resource != "podgroups")
+            return false;
+        for (auto pod = pods.lower_bound({home, {}});
+             pod != pods.end() && pod->first.name_space == home; ++pod)
+            if (pod->second.object.pod_group == each.name && uses(pod->second.object) &&
+                !is_idle(pod->first))
+                return false;
+        return true;
     });
 }
 

@@ -56,6 +56,7 @@ public:
         ++supply_changes_;
         set(slices_, std::move(object));
     }
+    void put(codec::group_claims_object object) { set(groups_, std::move(object)); }
     void put(codec::koordinator_device_object object) { set(gpus_, std::move(object)); }
     void put(codec::node_topology_object object) { set(topologies_, std::move(object)); }
     void put(codec::device_class_object object) {
@@ -86,6 +87,14 @@ public:
         ++changes_;
         is_old_ = true;
         return true;
+    }
+
+    /// The PodGroup is gone, or has no claims.
+    void lose_group(const object_key& key) {
+        if (groups_.erase(key) > 0) {
+            ++changes_;
+            is_old_ = true;
+        }
     }
 
     /// Call when a pod was added or changed.
@@ -166,10 +175,12 @@ public:
                 topologies.push_back(&each);
             codec::numa_planner(all, objects_of(aligned_), topologies).plan(made);
         }
-        const bool differs = made.pods != effects_ || made.kinds != kinds_ ||
-                             made.stocks != stocks_ || is_new_judge || made.gpu_ids != gpu_ids_;
+        const bool differs = made.pods != effects_ || made.marks_nodes != marks_nodes_ ||
+                             made.kinds != kinds_ || made.stocks != stocks_ || is_new_judge ||
+                             made.gpu_ids != gpu_ids_;
         judge_ = std::move(made.judge);
         stocks_ = std::move(made.stocks);
+        marks_nodes_ = made.marks_nodes;
         gpu_ids_ = std::move(made.gpu_ids);
         effects_ = std::move(made.pods);
         unready_.clear();
@@ -197,6 +208,8 @@ public:
     }
     /// The GPU groups of KAI; empty unless fractions are served.
     [[nodiscard]] const live_reservations& reservations() const noexcept { return reservations_; }
+    /// Some pods share a claim: `volume_plan::marks_nodes`.
+    [[nodiscard]] bool marks_nodes() const noexcept { return marks_nodes_; }
     /// Some node has GPUs that pods share.
     [[nodiscard]] bool shares_gpus() const noexcept { return shares_gpus_; }
     /// The amounts that nodes have.
@@ -216,6 +229,8 @@ public:
         codec::device_catalog catalog;
         for (const auto& [key, each] : claims_)
             catalog.claims.emplace(key, &each);
+        for (const auto& [key, each] : groups_)
+            catalog.groups.emplace(key, &each);
         for (const auto& [key, each] : slices_)
             catalog.slices.push_back(&each);
         for (const auto& [key, each] : classes_)
@@ -227,6 +242,8 @@ public:
     void append_copies(codec::device_objects& to) const {
         for (const auto& [key, each] : claims_)
             to.claims.push_back(each);
+        for (const auto& [key, each] : groups_)
+            to.groups.push_back(each);
         for (const auto& [key, each] : slices_)
             to.slices.push_back(each);
         for (const auto& [key, each] : classes_)
@@ -236,6 +253,12 @@ public:
     [[nodiscard]] const std::map<object_key, codec::resource_claim_object>&
     claims() const noexcept {
         return claims_;
+    }
+    /// See codec::find_group().
+    [[nodiscard]] const codec::group_claims_object* group_of(const codec::pod_object& pod,
+                                                             const codec::pod_claim& entry) const {
+        const auto at = groups_.find({pod.metadata.key.name_space, pod.pod_group});
+        return at != groups_.end() && codec::has_entry(at->second, entry) ? &at->second : nullptr;
     }
     /// Returns Koordinator's GPUs of a node; nullptr if it has none.
     [[nodiscard]] const codec::koordinator_device_object* gpus_of(const std::string& node) const {
@@ -302,6 +325,8 @@ private:
 
     std::map<object_key, codec::resource_claim_object> claims_;
     std::map<object_key, std::string> versions_;
+    /// PodGroups with claims.
+    std::map<object_key, codec::group_claims_object> groups_;
     /// The claims for extended resources, by the uid of the pod.
     std::map<std::string, object_key> extended_;
     std::map<object_key, codec::resource_slice_object> slices_;
@@ -321,6 +346,7 @@ private:
     live_reservations reservations_;
     /// Pods with requests that a kubelet may align to NUMA zones.
     std::set<object_key> aligned_;
+    bool marks_nodes_ = false;
     std::map<object_key, codec::volume_effects> effects_;
     std::map<std::string, codec::volume_supply> kinds_;
     std::map<std::string, device_stock> stocks_;

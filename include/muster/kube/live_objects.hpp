@@ -20,6 +20,7 @@
 #include <muster/codec/cluster.hpp>
 #include <muster/codec/disruption_budget_reader.hpp>
 #include <muster/codec/gang_links.hpp>
+#include <muster/codec/group_claim_reader.hpp>
 #include <muster/codec/manifests.hpp>
 #include <muster/codec/membership.hpp>
 #include <muster/kube/arrived.hpp>
@@ -141,6 +142,8 @@ public:
         case content::queue:
             return lose_queue(from, who.key);
         case content::group:
+            if (of.of == dialect::workload && of.kind == "PodGroup")
+                storage_.lose_group(who.key);
             return gangs_.lose(live_object{from, who.key});
         case content::pod:
             budgets_.note_pods();
@@ -361,6 +364,7 @@ private:
             made.object = std::move(group);
             made.is_broken = is_broken;
         } else {
+            take_group_claims(of, object);
             std::vector<std::string> wrong = object.faults();
             made.document = detail::group_document(of, top, wrong);
             made.is_broken = !wrong.empty();
@@ -368,6 +372,22 @@ private:
         }
         gangs_.put(live_object{from, object.who().key}, std::move(made),
                    codec::links_of_group(of.version, of.kind, top));
+    }
+
+    /// What is wrong with them is said of the group.
+    void take_group_claims(const collection& of, const arrived& object) {
+        if (of.of != dialect::workload || of.kind != "PodGroup")
+            return;
+        std::vector<std::string> wrong;
+        codec::reading_context context;
+        if (codec::has_group_claims(object.value(), of.version, of.kind))
+            storage_.put(object.read(
+                [&](codec::object_reader& reader) {
+                    return codec::read_group_claims(reader, context);
+                },
+                wrong));
+        else
+            storage_.lose_group(object.who().key);
     }
 
     void take_pod(const collection& of, const arrived& object) {

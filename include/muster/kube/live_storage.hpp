@@ -114,6 +114,8 @@ public:
     void put(codec::resource_claim_object object, std::string version) {
         devices_.put(std::move(object), std::move(version));
     }
+    void put(codec::group_claims_object object) { devices_.put(std::move(object)); }
+    void lose_group(const object_key& key) { devices_.lose_group(key); }
     void put(codec::resource_slice_object object, std::string) { devices_.put(std::move(object)); }
     void put(codec::device_class_object object, std::string) { devices_.put(std::move(object)); }
     void put(codec::koordinator_device_object object, std::string) {
@@ -196,6 +198,7 @@ public:
         made.kinds.insert(devices_.kinds().begin(), devices_.kinds().end());
         made.stocks = devices_.stocks();
         made.judge = devices_.judge();
+        made.marks_nodes |= devices_.marks_nodes();
         made.gpu_ids = devices_.gpu_ids();
         made.shares_gpus = devices_.shares_gpus();
         const changes found = differences(plan_, made, nodes);

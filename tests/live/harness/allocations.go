@@ -207,7 +207,7 @@ func (st *storing) released(group string) error {
 }
 
 // exclusive reports a bound pod whose claim is not allocated on its node and reserved for it, and a
-// device that two pods have.
+// device that two claims have.
 func (st *storing) exclusive() error {
 	_, pods := st.s.on.admin.get(podsOf(st.s.namespace))
 	owner := map[string]string{}
@@ -227,10 +227,10 @@ func (st *storing) exclusive() error {
 			}
 			for _, each := range items(claim, "status", "allocation", "devices", "results") {
 				id := text(each, "pool") + "/" + text(each, "device")
-				if other := owner[id]; other != "" {
-					return unsafe(fmt.Sprintf("%s and %s both have device %s", other, name, id))
+				if other := owner[id]; other != "" && other != text(claim, "metadata", "name") {
+					return unsafe(fmt.Sprintf("claims %s and %s both have device %s", other, text(claim, "metadata", "name"), id))
 				}
-				owner[id] = name
+				owner[id] = text(claim, "metadata", "name")
 			}
 		}
 	}

@@ -2,6 +2,7 @@
 #include <muster/kube/claim_binder.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -49,7 +50,12 @@ struct world : fed_objects {
     std::int64_t now = 0;
     int version = 1;
 
-    world() {
+    static muster::kube::live_options with_workloads() {
+        muster::kube::live_options how = options();
+        how.dialects.push_back(muster::kube::dialect::workload);
+        return how;
+    }
+    world() : fed_objects(with_workloads()) {
         take(node("n1") + node("n2") + gpu_class +
              "---\napiVersion: scheduler.tensorstack.dev/v1beta1\nkind: PodGroup\nmetadata: "
              "{name: gang}\nspec: {minMember: 1}\n");
@@ -100,7 +106,10 @@ struct world : fed_objects {
         return said;
     }
     void apply(const kube::claim_binder::write& each) {
-        const std::string name = each.about.name.substr(each.about.name.rfind(' ') + 1);
+        const std::string list = "/resourceclaims/";
+        const std::size_t at_name = each.request.path.find(list) + list.size();
+        const std::string name =
+            each.request.path.substr(at_name, each.request.path.find('/', at_name) - at_name);
         json::object& at = stored[name];
         const json::object body = json::parse(each.request.body).as_object();
         if (each.request.path.ends_with("/status")) {
@@ -171,6 +180,111 @@ TEST_CASE(
     CHECK(w.device_of("a") == "n1/d0");
     CHECK(w.judge("a").what == progress::ready);
     CHECK(w.writes().empty());
+}
+
+namespace {
+
+/// Pods of one gang with one ResourceClaim `c`.
+struct shared_world : world {
+    explicit shared_world(const std::vector<std::string>& names, const std::string& group = "") {
+        take(slice("n1", "{name: d0}, {name: d1}"));
+        for (const std::string& name : names)
+            take("---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + name +
+                 (group.empty() ? ", labels: {scheduler.tensorstack.dev/group-name: gang}" : "") +
+                 "}\nspec: {schedulerName: gangs, containers: [{name: c, image: i}], " +
+                 (group.empty() ? "" : "schedulingGroup: {podGroupName: " + group + "}, ") +
+                 "resourceClaims: [{name: g, resourceClaimName: c}]}\n");
+        observe("c");
+    }
+    /// What the claim is reserved for: "pods/a ".
+    std::string reserved() {
+        std::string text;
+        const json::value& status = stored["c"]["status"];
+        if (!status.is_object() || !status.get_object().contains("reservedFor"))
+            return text;
+        for (const json::value& each : status.at("reservedFor").as_array())
+            text += std::string(each.at("resource").as_string()) + "/" +
+                    std::string(each.at("name").as_string()) + " ";
+        return text;
+    }
+};
+
+} // namespace
+
+TEST_CASE("claim_binder: a claim that pods share is allocated once, and reserved for all of them") {
+    shared_world w({"a", "b"});
+    w.want("a", "n1");
+    w.want("b", "n1");
+    CHECK(w.carry_out() == std::vector<std::string>{"protection of resource claim c for pod a"});
+    CHECK(w.judge("b").why == "resource claim c is not allocated yet");
+    CHECK(w.carry_out() == std::vector<std::string>{"allocation of resource claim c for pod a"});
+    CHECK(w.reserved() == "pods/a pods/b ");
+    CHECK(w.judge("a").what == progress::ready);
+    CHECK(w.judge("b").what == progress::ready);
+    CHECK(w.writes().empty());
+}
+
+TEST_CASE("claim_binder: a pod that comes to share a claim later is added to its consumers") {
+    shared_world w({"a", "b"});
+    w.want("b", "n1");
+    w.carry_out();
+    w.carry_out();
+    CHECK(w.reserved() == "pods/b ");
+    w.want("a", "n1");
+    const auto made = w.writes();
+    REQUIRE(made.size() == 1);
+    CHECK(made.front().about.name == "reservation of resource claim c for pod a");
+    CHECK(made.front().request.body ==
+          R"({"metadata":{"uid":"u-c"},"status":{"reservedFor":[{"resource":"pods","name":"a",)"
+          R"("uid":"u-a"}]}})");
+}
+
+TEST_CASE("claim_binder: if the order of the first pod ends, another one allocates the claim") {
+    shared_world w({"a", "b"});
+    w.want("a", "n1");
+    w.want("b", "n1");
+    w.carry_out();
+    w.binder.end({"team", "a"}, false);
+    CHECK(w.carry_out() == std::vector<std::string>{"protection of resource claim c for pod b"});
+    CHECK(w.carry_out() == std::vector<std::string>{"allocation of resource claim c for pod b"});
+    CHECK(w.reserved() == "pods/b ");
+}
+
+TEST_CASE("claim_binder: a shared claim is released once none of its pods is about to start") {
+    shared_world w({"a", "b"});
+    w.want("a", "n1");
+    w.want("b", "n1");
+    w.carry_out();
+    w.carry_out();
+    w.binder.end({"team", "a"}, false);
+    w.starting.erase({"team", "a"});
+    w.review();
+    w.now += 60 * adapter::second;
+    w.review();
+    CHECK(w.writes().empty());
+    w.binder.end({"team", "b"}, true);
+    w.starting.erase({"team", "b"});
+    w.review();
+    CHECK(w.carry_out() == std::vector<std::string>{"release of resource claim c"});
+    CHECK(w.reserved().empty());
+    w.review();
+    CHECK(w.carry_out() == std::vector<std::string>{"release of resource claim c"});
+    CHECK(!w.stored["c"].contains("metadata"));
+    w.review();
+    CHECK(w.writes().empty());
+}
+
+TEST_CASE("claim_binder: the claim of a PodGroup is reserved for the PodGroup") {
+    shared_world w({"a", "b"}, "g");
+    w.take("---\napiVersion: scheduling.k8s.io/v1alpha2\nkind: PodGroup\nmetadata: {name: g}\n"
+           "spec: {schedulingPolicy: {basic: {}}, resourceClaims: [{name: g, resourceClaimName: "
+           "c}]}\n");
+    w.want("a", "n1");
+    w.want("b", "n1");
+    w.carry_out();
+    CHECK(w.carry_out() == std::vector<std::string>{"allocation of resource claim c for pod a"});
+    CHECK(w.reserved() == "podgroups/g ");
+    CHECK(w.judge("b").what == progress::ready);
 }
 
 TEST_CASE("claim_binder: pods on one node get different devices, and each what it can use") {
@@ -320,8 +434,8 @@ TEST_CASE("claim_binder: claims of a gang of which a pod failed are released") {
     CHECK(w.judge("a").what == progress::cancelled);
     w.binder.end({"team", "a"}, false);
     w.review();
-    CHECK(w.carry_out() == std::vector<std::string>{"release of resource claim a for pod a",
-                                                    "release of resource claim b for pod b"});
+    CHECK(w.carry_out() ==
+          std::vector<std::string>{"release of resource claim a", "release of resource claim b"});
     CHECK(w.device_of("a") == "none");
     w.review();
     CHECK(w.carry_out().size() == 2);
@@ -347,8 +461,7 @@ TEST_CASE("claim_binder: a new binder releases what is allocated for pods that d
     SUBCASE("it does not start within ten seconds") {
         before.now = 11 * adapter::second;
         before.review();
-        CHECK(before.carry_out() ==
-              std::vector<std::string>{"release of resource claim a for pod a"});
+        CHECK(before.carry_out() == std::vector<std::string>{"release of resource claim a"});
     }
     SUBCASE("it starts") {
         before.want("a", "n1");

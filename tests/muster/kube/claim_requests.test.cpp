@@ -36,12 +36,17 @@ TEST_CASE("a claim is protected, allocated and released in the version that was 
     CHECK(protect.body == R"({"metadata":{"uid":"u-c","resourceVersion":"7","finalizers":[)"
                           R"("resource.kubernetes.io/delete-protection"],"annotations":{)"
                           R"("muster.dev/allocated-for":"u-p"}}})");
-    const auto allocate =
-        kube::allocate_claim_request(claim(), "8", pod(), boost::json::object{{"a", 1}});
+    const auto allocate = kube::allocate_claim_request(claim(), "8", {{"pods", "p", "u-p"}},
+                                                       boost::json::object{{"a", 1}});
     CHECK(allocate.path == path + "/status");
     CHECK(allocate.body ==
           R"({"metadata":{"uid":"u-c","resourceVersion":"8"},"status":{"allocation":{"a":1},)"
           R"("reservedFor":[{"resource":"pods","name":"p","uid":"u-p"}]}})");
+    CHECK(kube::allocate_claim_request(claim(), "8",
+                                       {{"pods", "p", "u-p"}, {"podgroups", "g", "u-g"}}, {})
+              .body.find(R"("reservedFor":[{"resource":"pods","name":"p","uid":"u-p"},)"
+                         R"({"resource":"podgroups","name":"g","uid":"u-g",)"
+                         R"("apiGroup":"scheduling.k8s.io"}])") != std::string::npos);
     const auto release = kube::release_claim_request(claim(), "9");
     CHECK(release.path == path + "/status");
     CHECK(release.body == R"({"metadata":{"uid":"u-c","resourceVersion":"9"},"status":{)"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <muster/kube/held_claims.hpp>
 
+#include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -29,7 +31,7 @@ codec::resource_claim_object claim(const std::string& mark) {
 
 } // namespace
 
-TEST_CASE("a claim is held for the pod that Muster allocates it for, if no other one uses it") {
+TEST_CASE("a claim is held for the pods that Muster allocates it for") {
     CHECK(kube::is_held(user(), claim("u-p")));
     CHECK_FALSE(kube::is_held(user(), claim("")));
     CHECK_FALSE(kube::is_held(user(), claim("u-q")));
@@ -37,6 +39,10 @@ TEST_CASE("a claim is held for the pod that Muster allocates it for, if no other
     used.reserved_for = {{"pods", "p", "u-p"}};
     CHECK(kube::is_held(user(), used));
     used.reserved_for.push_back({"pods", "q", "u-q"});
+    CHECK(kube::is_held(user(), used));
+    used.muster_pod = "u-q";
+    CHECK(kube::is_held(user(), used));
+    used.reserved_for.erase(used.reserved_for.begin());
     CHECK_FALSE(kube::is_held(user(), used));
     codec::resource_claim_object deleted = claim("u-p");
     deleted.metadata.terminating = true;
@@ -65,6 +71,47 @@ TEST_CASE("a pod holds its claims, and the claim for its extended resources") {
         devices.lose("ResourceClaim", {"team", "made"});
         CHECK_FALSE(kube::holds_any(user(), devices));
     }
+}
+
+TEST_CASE("a claim is released if all pods that it is reserved for are idle") {
+    struct record {
+        codec::pod_object object;
+    };
+    std::map<codec::object_key, record> pods;
+    for (const std::string name : {"p", "q", "r"}) {
+        codec::pod_object made = user();
+        made.metadata.key.name = name;
+        made.metadata.uid = "u-" + name;
+        made.pod_group = name == "r" ? "" : "g";
+        pods[made.metadata.key].object = made;
+    }
+    pods[{"team", "r"}].object.claims.clear();
+    std::set<std::string> idle;
+    const auto are_idle = [&](const codec::resource_claim_object& of) {
+        return kube::are_users_idle(
+            of, pods, [&](const codec::object_key& key) { return idle.contains(key.name); });
+    };
+    codec::resource_claim_object used = claim("u-p");
+    CHECK(are_idle(used));
+    used.reserved_for = {{"pods", "p", "u-p"}, {"pods", "q", "u-q"}};
+    idle = {"p"};
+    CHECK_FALSE(are_idle(used));
+    idle = {"p", "q"};
+    CHECK(are_idle(used));
+    // Another pod of that name.
+    used.reserved_for.back().uid = "u-x";
+    CHECK_FALSE(are_idle(used));
+    used.reserved_for.back() = {"pods", "unknown", "u-unknown"};
+    CHECK_FALSE(are_idle(used));
+    used.reserved_for = {{"podgroups", "g", "u-g"}};
+    CHECK(are_idle(used));
+    idle = {"p"};
+    CHECK_FALSE(are_idle(used));
+    // A pod of the group that does not use the claim does not matter.
+    pods[{"team", "q"}].object.claims.clear();
+    CHECK(are_idle(used));
+    used.reserved_for = {{"jobs", "g", "u-g"}};
+    CHECK_FALSE(are_idle(used));
 }
 
 } // namespace held_claims_test

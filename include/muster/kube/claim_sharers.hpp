@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <muster/codec/device_claims.hpp>
+#include <muster/codec/device_objects.hpp>
+#include <muster/codec/objects.hpp>
+#include <muster/kube/live_devices.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace kube {
+
+/// Which pods that are about to start use each ResourceClaim. A claim is allocated once for all of
+/// them: one pod's order makes the writes, and the claim is reserved for all of them at once.
+class claim_sharers {
+public:
+    using object_key = codec::object_key;
+
+    void clear() { users_.clear(); }
+    /// Adds a pod, in the order of keys. The pod must exist until the next clear(). O(claims · log
+    /// claims).
+    void add(const codec::pod_object& pod, const live_devices& devices) {
+        for (const codec::pod_claim& each : pod.claims)
+            if (!each.needs_none && !each.claim.empty())
+                users_[{pod.metadata.key.name_space, each.claim}].push_back(
+                    {&pod, consumer_of(pod, each, devices)});
+    }
+
+    /// True if this pod's order allocates the claim: that of the pod which the claim bears the mark
+    /// of, or else of the first pod. O(pods that share the claim).
+    [[nodiscard]] bool leads(const codec::pod_object& pod,
+                             const codec::resource_claim_object& claim) const {
+        const auto at = users_.find(claim.metadata.key);
+        if (at == users_.end())
+            return true;
+        const auto marked = std::ranges::find_if(at->second, [&](const user& each) {
+            return each.pod->metadata.uid == claim.muster_pod;
+        });
+        const user& first = marked == at->second.end() ? at->second.front() : *marked;
+        return first.pod->metadata.key == pod.metadata.key;
+    }
+
+    /// Returns what the claim is reserved for when it is allocated: the pods, or their PodGroups.
+    /// At most as many as Kubernetes allows.
+    [[nodiscard]] std::vector<codec::claim_consumer>
+    consumers(const codec::pod_object& pod, const codec::resource_claim_object& claim) const {
+        const auto at = users_.find(claim.metadata.key);
+        if (at == users_.end())
+            return {of_pod(pod)};
+        std::vector<codec::claim_consumer> all;
+        for (const user& each : at->second)
+            if (all.size() < codec::detail::most_consumers &&
+                std::ranges::find(all, each.consumer.uid, &codec::claim_consumer::uid) == all.end())
+                all.push_back(each.consumer);
+        return all;
+    }
+    /// Returns what the claim is reserved for if this pod alone is added.
+    [[nodiscard]] codec::claim_consumer consumer(const codec::pod_object& pod,
+                                                 const codec::resource_claim_object& claim) const {
+        if (const auto at = users_.find(claim.metadata.key); at != users_.end())
+            for (const user& each : at->second)
+                if (each.pod->metadata.key == pod.metadata.key)
+                    return each.consumer;
+        return of_pod(pod);
+    }
+
+private:
+    struct user {
+        const codec::pod_object* pod = nullptr;
+        codec::claim_consumer consumer;
+    };
+
+    [[nodiscard]] static codec::claim_consumer of_pod(const codec::pod_object& pod) {
+        return {"pods", pod.metadata.key.name, pod.metadata.uid};
+    }
+    [[nodiscard]] static codec::claim_consumer consumer_of(const codec::pod_object& pod,
+                                                           const codec::pod_claim& entry,
+                                                           const live_devices& devices) {
+        const codec::group_claims_object* const group = devices.group_of(pod, entry);
+        return group ? codec::claim_consumer{"podgroups", group->metadata.key.name,
+                                             group->metadata.uid}
+                     : of_pod(pod);
+    }
+
+    std::map<object_key, std::vector<user>> users_;
+};
+
+} // namespace kube
+} // namespace v0_1
+} // namespace muster
