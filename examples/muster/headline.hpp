@@ -128,7 +128,7 @@ void count_refusals(const muster::state<Traits>& known, const muster::kind_table
 }
 
 /// Returns kube-scheduler's message for a node that a pod term rules out. Terms for shared volumes
-/// have no pod affinity in the pod's spec, so they get the message for volumes.
+/// and ResourceClaims have no pod affinity in the pod's spec, so they get the message for these.
 [[nodiscard]] inline std::string term_text(const muster::affinity_refusal::place& refused,
                                            const muster::constraints& where) {
     const auto seeks = [&](const muster::affinity_term& term) {
@@ -136,7 +136,9 @@ void count_refusals(const muster::state<Traits>& known, const muster::kind_table
     };
     if (refused.why == muster::affinity_violation::affinity && where.pods &&
         std::ranges::none_of(where.pods->affinity, seeks))
-        return "node(s) didn't find available persistent volumes to bind";
+        return refused.topology == muster::codec::node_mark
+                   ? "cannot allocate all claims"
+                   : "node(s) didn't find available persistent volumes to bind";
     const bool apart = refused.why == muster::affinity_violation::anti_affinity ||
                        refused.why == muster::affinity_violation::existing_anti_affinity;
     if (apart && refused.topology == muster::codec::cluster_mark)

@@ -28,10 +28,11 @@ using muster::gate;
 using muster::reason_code;
 using muster::reason_kind;
 
-/// True if the reason is about a pod term that represents a shared volume.
+/// True if the reason is about a pod term that keeps pods with volumes apart.
 [[nodiscard]] inline bool is_about_volume(const muster::reason& what) {
-    return what.topology == muster::codec::cluster_mark ||
-           what.topology == muster::codec::supply_mark || what.topology == muster::codec::node_mark;
+    return !what.shares_volume && (what.topology == muster::codec::cluster_mark ||
+                                   what.topology == muster::codec::supply_mark ||
+                                   what.topology == muster::codec::node_mark);
 }
 
 /// The stable name of reasons about pod terms that represent a shared volume.

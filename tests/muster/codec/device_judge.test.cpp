@@ -65,6 +65,23 @@ TEST_CASE("a node has room for as many pods as its devices satisfy together") {
     CHECK(judge.room(device_stock::none, {}, one, 9) == 0);
 }
 
+TEST_CASE("a claim that demands share is allocated once") {
+    device_judge judge(one_class());
+    const device_demand own = judge.asking("own", {some_of(1)});
+    const device_demand shares = judge.asking("shares", {}, {{"c", some_of(2)}});
+    const device_demand both = judge.asking("both", {some_of(1)}, {{"c", some_of(2)}});
+    const device_demand other = judge.asking("other", {}, {{"d", some_of(2)}});
+    const device_stock four = judge.stock("four", [] { return node_with(4); });
+    CHECK(judge.room(four, {}, shares, 300) == 300);
+    CHECK(judge.room(four, {}, both, 9) == 2);
+    CHECK(judge.room(four, std::vector{shares}, shares, 9) == 9);
+    CHECK(judge.room(four, std::vector{shares, shares}, other, 9) == 9);
+    CHECK(judge.room(four, std::vector{shares, other}, own, 9) == 0);
+    CHECK(judge.room(four, std::vector{own, shares}, other, 9) == 0);
+    const device_stock one = judge.stock("one", [] { return node_with(1); });
+    CHECK(judge.room(one, {}, shares, 9) == 0);
+}
+
 TEST_CASE("an answer does not depend on the questions before it") {
     for (const std::int64_t first : {1, 2, 4, 5, 6, 9})
         for (const std::int64_t second : {1, 2, 4, 5, 6, 9}) {
