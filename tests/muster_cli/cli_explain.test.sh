@@ -110,8 +110,8 @@ golden device_claims.plan 3 plan -f device_claims.yaml -o pods
 golden device_claims.explain 3 explain tune -f device_claims.yaml
 confirm device_claims.yaml 1
 # A claim that several pods or a PodGroup share is allocated once, on one node with room for all of them.
-golden shared_claims.plan 3 plan -f shared_claims.yaml -o json
-golden shared_claims.explain 3 explain trio -f shared_claims.yaml
+golden shared_device_claims.plan 3 plan -f shared_device_claims.yaml -o json
+golden shared_device_claims.explain 3 explain trio -f shared_device_claims.yaml
 golden shared_gpus.plan 3 plan -f shared_gpus.yaml -o json
 golden shared_gpus.explain 3 explain tune -f shared_gpus.yaml
 # The sums of the nodes suffice for a gang, but only one zone does: its kubelets would reject a pod.
