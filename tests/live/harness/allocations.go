@@ -136,7 +136,7 @@ func (st *storing) controlClaims() {
 	_, list := admin.get(claims)
 	for _, claim := range items(list, "items") {
 		path, consumers := claims+"/"+text(claim, "metadata", "name"), items(claim, "status", "reservedFor")
-		if len(consumers) == 0 || slices.ContainsFunc(consumers, func(each any) bool { return alive[text(each, "uid")] }) {
+		if len(consumers) == 0 || slices.ContainsFunc(consumers, func(each any) bool { return alive[text(each, "uid")] || text(each, "resource") == "podgroups" }) {
 			continue
 		}
 		admin.merge(path+"/status", asText(object{"status": object{"allocation": nil, "reservedFor": nil, "devices": nil}}))
@@ -217,7 +217,9 @@ func (st *storing) exclusive() error {
 			continue
 		}
 		for _, claim := range st.claimsOfPod(pod) {
-			reserved := slices.ContainsFunc(items(claim, "status", "reservedFor"), func(each any) bool { return text(each, "uid") == uid })
+			reserved := slices.ContainsFunc(items(claim, "status", "reservedFor"), func(each any) bool {
+				return text(each, "uid") == uid || (text(each, "resource") == "podgroups" && text(each, "name") == text(pod, "spec", "schedulingGroup", "podGroupName"))
+			})
 			if at(claim, "status", "allocation") == nil || !reserved || !slices.Contains(items(claim, "metadata", "finalizers"), any(claimFinalizer)) {
 				return unsafe(fmt.Sprintf("pod %s is bound, and its claim is not its own: %s", name, asText(claim)))
 			}
@@ -696,6 +698,9 @@ func allocationScenarios() []scenario {
 	add("refused-allocation", refusedAllocation)
 	add("halves-of-a-device", allocating(two, halvesOfADevice))
 	add("left-allocation", leftAllocation)
+	add("shared-claim", allocating(map[string]int{"a": 3, "b": 3}, allocatedOnce))
+	add("shared-claim-without-room", allocating(two, sharersWithoutRoom))
+	add("claim-of-a-pod-group", groupClaim)
 	add("extended-resource", allocating(two, extendedGang))
 	add("refused-extended-resource", refusedExtended)
 	for _, applied := range []bool{false, true} {

@@ -249,7 +249,7 @@ func startRealWith(binaries, folder string, attended bool) (made *server, err er
 		"--service-account-issuer="+url+"/", "--service-account-key-file="+in("sa.pub"),
 		"--service-account-signing-key-file="+in("sa.key"),
 		"--disable-admission-plugins=ServiceAccount,TaintNodesByCondition,StorageObjectInUseProtection",
-		"--feature-gates=GenericWorkload=true,VolumeLimitScaling=true",
+		"--feature-gates=GenericWorkload=true,DRAWorkloadResourceClaims=true,VolumeLimitScaling=true",
 		"--runtime-config=scheduling.k8s.io/v1alpha2=true",
 		"--event-ttl=10m", "--v=1")...); err != nil {
 		return
@@ -274,7 +274,7 @@ func startRealWith(binaries, folder string, attended bool) (made *server, err er
 			"--authorization-"+config[2:], "--leader-elect=false",
 			"--use-service-account-credentials=false",
 			"--service-account-private-key-file="+in("sa.key"), "--root-ca-file="+in("ca.crt"),
-			"--feature-gates=GenericWorkload=true",
+			"--feature-gates=GenericWorkload=true,DRAWorkloadResourceClaims=true",
 			"--controllers=garbage-collector-controller,pod-garbage-collector-controller,podgroup-protection-controller,"+
 				"namespace-controller,job-controller,persistentvolume-binder-controller,ephemeral-volume-controller,resourceclaim-controller",
 			"--cert-dir="+in("kcm"), fmt.Sprintf("--secure-port=%d", managerPort))

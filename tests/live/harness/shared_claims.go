@@ -60,3 +60,44 @@ func sharersWithoutRoom(s *stage, st *storing) error {
 	}
 	return firstOf(st.addNode("c", 3), st.devices("c", 1, nil), s.runs("g", 3), s.onlyOn("-c"))
 }
+
+// groupClaim starts two pods of a PodGroup of Kubernetes that use its claim. The claim is reserved for
+// the PodGroup, and for no pod.
+func groupClaim(on *server, in place, namespace string) error {
+	if in.standIn != "" {
+		return skipped("the stand-in speaks T9k's dialect alone")
+	}
+	return allocating(map[string]int{"a": 2, "b": 2}, func(s *stage, st *storing) error {
+		s.readsDialects()
+		s.program.Process.Kill()
+		s.program.Wait()
+		if err := firstOf(s.startScheduler(in, "--dialect", "workload"), st.devices("a", 1, nil), st.devices("b", 1, nil), st.sharedClaim()); err != nil {
+			return err
+		}
+		groups, entries := "/apis/scheduling.k8s.io/v1alpha2/namespaces/"+namespace+"/podgroups", []object{{"name": "gpus", "resourceClaimName": "gpus"}}
+		if err := on.admin.expect(201, "POST", groups, asText(object{"apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "PodGroup", "metadata": object{"name": "g"},
+			"spec": object{"schedulingPolicy": object{"gang": object{"minCount": 2}}, "resourceClaims": entries}})); err != nil {
+			return err
+		}
+		if _, made := on.admin.get(groups + "/g"); len(items(made, "spec", "resourceClaims")) == 0 {
+			return skipped("the server's PodGroups have no claims")
+		}
+		for _, name := range []string{"g-0", "g-1"} {
+			container := object{"name": "c", "image": "i", "resources": object{"requests": object{"cpu": "1"}, "claims": []object{{"name": "gpus"}}}}
+			if err := on.admin.expect(201, "POST", podsOf(namespace), asText(object{"apiVersion": "v1", "kind": "Pod", "metadata": object{"name": name},
+				"spec": object{"schedulerName": schedulerName, "nodeSelector": object{"stage": namespace}, "containers": []object{container},
+					"resourceClaims": entries, "schedulingGroup": object{"podGroupName": "g"}}})); err != nil {
+				return err
+			}
+		}
+		if err := s.runs("g", 2); err != nil {
+			_, pod := on.admin.get(podsOf(namespace) + "/g-0")
+			return fmt.Errorf("%w: %s", err, asText(at(pod, "status", "conditions")))
+		}
+		_, claim := on.admin.get(resourceClaimsOf(namespace) + "/gpus")
+		if users := items(claim, "status", "reservedFor"); len(users) != 1 || text(users[0], "resource") != "podgroups" || text(users[0], "name") != "g" {
+			return unsafe(fmt.Sprintf("the claim is reserved for %s (expected PodGroup g)", asText(users)))
+		}
+		return nil
+	})(on, in, namespace)
+}
