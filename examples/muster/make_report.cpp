@@ -83,6 +83,7 @@ public:
                 held[group] += state[member].holding() ? 1U : 0U;
         }
 
+        made.gpus_before = use_of_gpus(*known_);
         made.queues = queue_lister<Width>(*known_).list();
         find_statuses(made.queues);
         keep_selected(made.queues);
@@ -179,6 +180,7 @@ public:
         for (const muster::node_index node : state.node_order())
             made.nodes += state[node].present ? 1U : 0U;
         made.resources = use_of_nodes();
+        made.gpus = use_of_gpus(*known_);
         if (asked_->node_lines)
             made.node_lines = list_nodes();
         for (const muster::decision& decision : result.decisions) {

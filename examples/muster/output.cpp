@@ -291,6 +291,17 @@ std::string table::csv(std::size_t first) const {
     return out;
 }
 
+std::string gpus_text(std::int64_t milli) {
+    return muster::quantity_text(milli, muster::quantity_scale::milli,
+                                 muster::quantity_format::decimal_si);
+}
+
+boost::json::value gpus_value(const muster::gpu_use& use) {
+    return object{{"count", use.gpus},
+                  {"idle", gpus_text(use.idle_milli)},
+                  {"fragmented", gpus_text(use.fragmented_milli)}};
+}
+
 std::string json_text(const value& what) {
     std::string out;
     write_json(what, 0, out);
@@ -438,6 +449,8 @@ object plan_object(const report& made) {
         resources[kind] = object{{"allocatable", amount_text(kind, used.allocatable)},
                                  {"requested", amount_text(kind, used.requested)}};
     summary["resources"] = std::move(resources);
+    if (made.gpus)
+        summary["gpus"] = gpus_value(*made.gpus);
     out["summary"] = std::move(summary);
     return out;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -46,6 +47,9 @@ private:
 };
 
 /// Indented by two, keys in the order of insertion, with a line end.
+/// The thousandths of GPUs as a quantity, e.g. 3500m.
+[[nodiscard]] std::string gpus_text(std::int64_t milli);
+[[nodiscard]] boost::json::value gpus_value(const muster::gpu_use& use);
 [[nodiscard]] std::string json_text(const boost::json::value& value);
 /// The same as YAML.
 [[nodiscard]] std::string yaml_text(const boost::json::value& value);

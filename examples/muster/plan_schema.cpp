@@ -45,6 +45,17 @@ constexpr std::string_view pattern = R"json({
         "podsPending": {"description": "Members that wait for a node, including nominated ones.", "$ref": "#/$defs/count"},
         "nodes": {"$ref": "#/$defs/count"},
         "searchSteps": {"$ref": "#/$defs/count"},
+        "gpus": {
+          "description": "The GPUs of all nodes as the plan leaves them: their number, what is idle of them, and what typical pods cannot use of that on average. Absent if no node has GPUs.",
+          "type": "object",
+          "additionalProperties": false,
+          "required": ["count", "idle", "fragmented"],
+          "properties": {
+            "count": {"$ref": "#/$defs/count"},
+            "idle": {"$ref": "#/$defs/quantity"},
+            "fragmented": {"$ref": "#/$defs/quantity"}
+          }
+        },
         "resources": {
           "description": "By kind: the sum over all nodes, and the requests of all pods that hold a node after the plan. Pods to evict still count; nominated pods do not.",
           "type": "object",

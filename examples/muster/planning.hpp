@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include <muster/cluster/state.hpp>
 #include <muster/codec/cluster.hpp>
 #include <muster/cycle/any_policy.hpp>
 #include <muster/kube/dialect.hpp>
+#include <muster/policy/gpu_use.hpp>
+#include <muster/policy/typical_tasks.hpp>
 #include <muster/resource/kind_table.hpp>
 #include <muster/vocabulary/budget.hpp>
 
@@ -55,6 +58,17 @@ template<class Traits, class Cluster>
     how.see_kinds(known.kinds);
     how.see_pods(known.state, gpus_of(known.volumes));
     return how;
+}
+
+/// Returns the use of the GPUs of the cluster; nullopt if no node has any.
+template<class Cluster>
+[[nodiscard]] std::optional<muster::gpu_use> use_of_gpus(const Cluster& known) {
+    policy_options how;
+    how.see_kinds(known.kinds);
+    how.gpus.shared = gpus_of(known.volumes);
+    const auto typical = muster::typical_tasks(known.state, how.gpus, typical_percent);
+    const muster::gpu_use found = muster::use_of_gpus(known.state, how.gpus, typical);
+    return found.gpus > 0 ? std::optional(found) : std::nullopt;
 }
 
 } // namespace cli

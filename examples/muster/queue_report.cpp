@@ -123,6 +123,12 @@ std::string queues_table(const report& made, bool wide, const table_form& form) 
     std::string out = queues.text(form);
     if (wide && any)
         out += "\n" + resources.text({form.header, form.csv});
+    if (wide && made.gpus_before) {
+        table gpus({"GPUS", "IDLE", "FRAGMENTED"});
+        gpus.add({std::to_string(made.gpus_before->gpus), gpus_text(made.gpus_before->idle_milli),
+                  gpus_text(made.gpus_before->fragmented_milli)});
+        out += "\n" + gpus.text({form.header, form.csv});
+    }
     return out;
 }
 
@@ -163,6 +169,8 @@ object queues_object(const report& made) {
     out["kind"] = "Queues";
     out["now"] = muster::time_text(made.now);
     out["queues"] = std::move(queues);
+    if (made.gpus_before)
+        out["gpus"] = gpus_value(*made.gpus_before);
     return out;
 }
 

@@ -15,6 +15,7 @@
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/reading_rules.hpp>
+#include <muster/policy/shared_gpus.hpp>
 #include <muster/vocabulary/labels.hpp>
 
 #include "policy_options.hpp"
@@ -323,6 +324,9 @@ struct report {
     std::vector<node_line> node_lines;
     /// By the name of the kind, as the plan leaves it.
     std::map<std::string, resource_use> resources;
+    /// The GPUs before the plan, and as the plan leaves them; no value if no node has any.
+    std::optional<muster::gpu_use> gpus_before;
+    std::optional<muster::gpu_use> gpus;
     std::int64_t search_steps = 0;
     /// What the plan breaks; always empty unless there is a bug.
     std::vector<std::string> violations;

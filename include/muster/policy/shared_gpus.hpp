@@ -164,6 +164,17 @@ private:
     std::int64_t left_out_ = 0;
 };
 
+/// The GPUs of all nodes, in thousandths of a GPU except for their number.
+struct gpu_use {
+    std::int64_t gpus = 0;
+    std::int64_t idle_milli = 0;
+    /// What a typical task cannot use of the idle part, on average, rounded down. All of it if
+    /// there are no typical tasks.
+    std::int64_t fragmented_milli = 0;
+
+    [[nodiscard]] friend bool operator==(const gpu_use&, const gpu_use&) = default;
+};
+
 /// What a rule says of one task on one node.
 struct gpu_choice {
     /// Higher is better.
