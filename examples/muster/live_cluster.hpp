@@ -35,7 +35,7 @@ struct live_policy_source {
 
     [[nodiscard]] live_policy operator()() const {
         how->see_kinds(cluster->objects().kinds());
-        how->see_pods(*known, gpus_of(cluster->objects().storage().plan()));
+        how->see_pods(*known, cluster->objects().storage().plan());
         return *how;
     }
 };

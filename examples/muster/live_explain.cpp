@@ -24,7 +24,7 @@ namespace codec = muster::codec;
 
 std::optional<std::string> live_explainer::operator()(const std::string& name) {
     request asked;
-    asked.how = *how_;
+    asked.how = how_;
     std::string text;
     for (const auto& [key, which] : known_->gang_keys())
         if (full_name(key) == name)
@@ -43,7 +43,7 @@ void live_explainer::look_ahead() {
             next_->state.recall(which);
     muster::cycle_options options;
     options.list_all = true;
-    muster::cycle(next_->state, now_, live_policy(*how_), {}, options, next_->result);
+    muster::cycle(next_->state, now_, live_policy(how_), {}, options, next_->result);
     waiting_positions waiting;
     for (const muster::decision& each : next_->result.decisions) {
         const bool is_first = next_->decision_of.emplace(each.gang, &each).second;
@@ -81,7 +81,7 @@ group_line live_explainer::line_of_gang(muster::gang_index which) {
     if (const auto found = next_->position_of.find(which); found != next_->position_of.end())
         line.position = found->second;
     line.kept = kept_for(state, kinds, which);
-    if (how_->evicts())
+    if (how_.evicts())
         line.short_after_evictions = shortage_of(decision, kinds);
     const muster::explain_options options = explain_options_of(*cluster_, decision.outcome.kind);
     muster::without_reservations<muster::core_of<live_cluster::traits>> all_free(state);
@@ -89,7 +89,7 @@ group_line live_explainer::line_of_gang(muster::gang_index which) {
         state, kinds, which, *options.scope, all_free.explain(which, options),
         live_facts{cluster_, state.key(which), queue_name(state, gang.queue), nullptr});
     line.headline = headline(state, kinds, muster::members_of(state, which), decision.outcome.at,
-                             how_->score_of<live_width>(), line.reasons);
+                             how_.score_of<live_width>(), line.reasons);
     find_changes(which, line);
     return line;
 }
@@ -100,7 +100,7 @@ void live_explainer::find_changes(muster::gang_index which, group_line& line) {
     const muster::kind_table& kinds = cluster_->objects().kinds();
     const codec::volume_plan& volumes = cluster_->objects().storage().plan();
     request asked;
-    asked.how = *how_;
+    asked.how = how_;
     asked.now = now_;
     asked.queue_namespace = cluster_->objects().options().queue_namespace;
     asked.topology = cluster_->objects().options().levels.levels;
@@ -108,7 +108,7 @@ void live_explainer::find_changes(muster::gang_index which, group_line& line) {
     search.probes = affordable_tries(static_cast<std::int64_t>(
         known_->node_order().size() + known_->pod_keys().size() + known_->gang_keys().size()));
     const change_teller<live_width> tell(*known_, kinds, volumes, which, asked.default_namespace);
-    static_cast<void>(add_changes(*known_, which, now_, live_policy(*how_), search, tell,
+    static_cast<void>(add_changes(*known_, which, now_, live_policy(how_), search, tell,
                                   node_copies{&kinds, &volumes}, line));
     const group_with_volumes group{
         key,

@@ -23,7 +23,10 @@ class live_explainer {
 public:
     /// The cluster and its state must outlive the explainer.
     live_explainer(live_cluster& cluster, const live_state& known, const policy_options& how)
-        : cluster_(&cluster), known_(&known), how_(&how) {}
+        : cluster_(&cluster), known_(&known), how_(how) {
+        // The last cycle may have been in a cluster with other devices.
+        static_cast<void>(live_policy_source{cluster_, known_, &how_}());
+    }
 
     /// Returns why each group of that name (NAMESPACE/NAME) waits, or nullopt if there is none.
     /// Several groups may have the name: a pod may have the same name as a group.
@@ -44,7 +47,7 @@ private:
 
     live_cluster* cluster_;
     const live_state* known_;
-    const policy_options* how_;
+    policy_options how_;
     std::optional<plan> next_;
     std::int64_t now_ = 0;
 };

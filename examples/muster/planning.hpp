@@ -56,7 +56,7 @@ template<class Traits, class Cluster>
                                                                     const Cluster& known) {
     policy_options how = asked.how;
     how.see_kinds(known.kinds);
-    how.see_pods(known.state, gpus_of(known.volumes));
+    how.see_pods(known.state, known.volumes);
     return how;
 }
 

@@ -128,6 +128,8 @@ struct policy_options {
     /// Where scores find GPUs, and the kinds of task that all pods are (null if no score needs it).
     muster::gpu_view gpus{};
     std::shared_ptr<const muster::task_mix> typical{};
+    /// Kept for `gpus`, which refers to it.
+    std::shared_ptr<const muster::codec::device_judge> judge{};
     choice<gang_orders> order;
     choice<queue_orders> queue_order;
     surplus_kind surplus = surplus_kind::at_once;
@@ -151,11 +153,14 @@ struct policy_options {
                 gpus.cpu = column;
         }
     }
-    /// Sets what scores need to know of the pods and of shared GPUs. The object of `shared` must
-    /// outlive the policy. Call after see_kinds.
+    /// Sets what scores need to know of the pods and of shared GPUs, for a cluster with this volume
+    /// plan. The policy keeps the judge of the plan. Call after see_kinds, and again for another
+    /// plan.
     template<class Traits>
-    void see_pods(const muster::cluster_state<Traits>& known, const muster::gpu_reader& shared) {
-        gpus.shared = shared;
+    void see_pods(const muster::cluster_state<Traits>& known,
+                  const muster::codec::volume_plan& plan) {
+        judge = plan.judge;
+        gpus.shared = gpus_of(plan);
         if (score.is("fgd"))
             typical = std::make_shared<muster::task_mix>(
                 muster::typical_tasks(known, gpus, typical_percent));

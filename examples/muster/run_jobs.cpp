@@ -25,7 +25,7 @@ make_run(const muster::codec::manifests& objects, std::vector<muster::sim::job_i
     const auto how = [&](const auto& known) {
         policy_options made = asked.how;
         made.see_kinds(known.kinds);
-        made.see_pods(known.state, gpus_of(known.volumes));
+        made.see_pods(known.state, known.volumes);
         return made;
     };
     return muster::sim::run_jobs(objects, std::move(jobs), std::move(sets), script, how, where,

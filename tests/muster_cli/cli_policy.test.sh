@@ -33,6 +33,12 @@ stands() {
 }
 stands a-gpu --score most-allocated
 stands b-cpu --score avoid-scarce
+# By fragmentation a pod without GPUs leaves the CPUs beside GPUs to others; by power it goes where
+# CPUs are in use.
+for chosen in fgd=b-idle power=c-busy; do
+    run 0 plan -f gpu_scores.yaml --no-headers -o wide --score "${chosen%=*}"
+    grep -qE "a-web +a-web +<none> +${chosen#*=} +Placed" "$work/out" || fail "a-web: $chosen"
+done
 # The order of all groups, whatever the queues use.
 starts long --queue-order next-group
 

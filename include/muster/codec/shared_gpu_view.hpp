@@ -68,7 +68,7 @@ gpu_milli_left(const share_stock& of, std::span<const share_demand* const> pods,
         for (const shared_device& each : on.devices) {
             std::int64_t milli =
                 detail::milli_of(units_of(request.memory, each.memory), each.memory);
-            if (each.cores)
+            if (each.cores && *each.cores > 0)
                 milli = std::max(milli, detail::milli_of(request.cores, *each.cores));
             made.milli = std::max(made.milli, request.count > 0 ? milli : 0);
         }

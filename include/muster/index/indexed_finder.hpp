@@ -379,8 +379,10 @@ private:
     void visit_levels(asked& about, const std::int64_t& left, const Visit& visit,
                       const After& after, const Before& first) {
         const detail::node_predicate& allowed = predicates_[about.predicate];
+        refused_.clear();
         if (allowed.shape == detail::node_predicate::form::list) {
             visit_list(about, allowed, left, visit, after, first);
+            refused_.clear();
             return;
         }
         if (allowed.shape == detail::node_predicate::form::everywhere) {
@@ -394,17 +396,18 @@ private:
             if (left <= 0)
                 return;
             first();
-            refused_.clear();
             if (allowed.shape == detail::node_predicate::form::columns) {
                 index_.for_each_fitting(about.prepared, level.column, visit);
                 leave_out_refused(allowed, level.column);
-            } else
+            } else {
                 index_.for_each_fitting(
                     about.prepared, index_type::no_column,
                     [&](node_index node, const resources<width>& free, std::int64_t rank) {
                         return !rows.admits(node) || rows.preference(node) != level.preference ||
                                visit(node, free, rank);
                     });
+                refused_.clear();
+            }
             after();
         }
     }
