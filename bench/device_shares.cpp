@@ -30,7 +30,7 @@ using cluster = muster::state<engine_traits<width>>;
 
 constexpr std::size_t gang_size = 8;
 constexpr std::int64_t gpu_memory = 16'384;
-/// What the pods request of one GPU, in percent of its memory and of its cores.
+/// The requests of pods for one GPU, in percent of its memory and of its cores.
 constexpr std::array<std::int64_t, 5> percents{25, 50, 60, 75, 100};
 
 void must(bool held) {
@@ -82,8 +82,8 @@ struct outcome {
     std::vector<double> refusals;
 };
 
-/// Asks gangs until 10,000 pods and then `refusals` refused gangs were seen. `mixed`: the pods of a
-/// gang have all demands in turn; otherwise they are equal. A refused gang leaves at once.
+/// Submits gangs until `pods` pods are placed and `refusals` gangs are refused. `mixed`: the pods
+/// of a gang have all demands in turn; otherwise they are equal. A refused gang is removed at once.
 outcome run(std::size_t nodes, std::size_t pods, std::size_t refusals, bool mixed) {
     const shared_gpus gpus;
     cluster known;

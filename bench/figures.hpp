@@ -37,7 +37,7 @@ void add_consolidation(report& to, bool quick);
 void add_embedding(report& to, bool quick);
 /// How many steps each policy takes, beside the figures that show it.
 void add_complexities(report& to);
-/// Only where muster::translate is built; so is the next.
+/// These two only where muster::translate is built.
 void add_jobs(report& to, bool quick);
 void add_device_shares(report& to, bool quick);
 

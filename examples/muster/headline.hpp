@@ -59,8 +59,8 @@ template<std::size_t Width>
                      : "node(s) didn't find available persistent volumes to bind";
 }
 
-/// What kube-scheduler says of a node that lacks devices. Of a node that lacks room in NUMA zones,
-/// the plugin NodeResourceTopologyMatch says "cannot align pod".
+/// kube-scheduler's message for a node that lacks devices. For a node that lacks room in NUMA
+/// zones, the message of the plugin NodeResourceTopologyMatch is "cannot align pod".
 inline constexpr const char* devices_taken_text = "cannot allocate all claims";
 
 /// Adds what kube-scheduler would count for one node: the first of its filters that says no, and of

@@ -696,11 +696,12 @@ void add_translation(CLI::App& to, cli::translate_request& asked) {
         {"openb", share_system::openb},
         {"volcano", share_system::volcano}};
     add_optional_choice(to, "--to", asked.to, names,
-                        "API of the objects to write (default with --shares: no object changes its "
+                        "API of the objects to write (default with --shares: objects keep their "
                         "API)");
-    add_optional_choice(to, "--shares", asked.shares, systems,
-                        "System in whose notation pods request shares of GPUs (default: as they "
-                        "do)");
+    add_optional_choice(
+        to, "--shares", asked.shares, systems,
+        "System in whose notation pods request shares of GPUs (default: the notation "
+        "is kept)");
     to.parse_complete_callback([&asked] {
         if (!asked.to && !asked.shares)
             throw CLI::RequiredError("--to or --shares");
@@ -851,9 +852,9 @@ void add_seconds(CLI::App& to, const char* name, std::int64_t& seconds, const ch
 
 void add_reservations(CLI::App& to, muster::kube::reservation_options& how) {
     to.add_option("--kai-reservation-image", how.image,
-                  "Image of KAI's agent resource-reservation. With it, pods with the annotations "
-                  "gpu-fraction or gpu-memory share GPUs, which reservation pods hold (default: "
-                  "none, such pods wait)")
+                  "Image of KAI's agent resource-reservation. With this image, pods with the "
+                  "annotations gpu-fraction or gpu-memory share GPUs that reservation pods hold "
+                  "(default: none, such pods wait)")
         ->type_name("IMAGE");
     to.add_option("--kai-reservation-namespace", how.name_space,
                   "Namespace of the reservation pods of KAI")
@@ -1138,8 +1139,8 @@ int run(int argc, char** argv) {
         "translate", "Translates jobs and groups of any gang API to the objects of another");
     translating.footer(
         "Losses and warnings go to stderr. An object that the target would refuse, and\nwith "
-        "--strict a loss, count as invalid input.\nPods that share GPUs by KAI, for HAMi, with all "
-        "else as it is:\n  muster translate -f fractions.yaml --shares hami");
+        "--strict a loss, count as invalid input.\nTo translate only shares of GPUs, e.g. from KAI "
+        "to HAMi:\n  muster translate -f fractions.yaml --shares hami");
     cli::translate_request translated;
     add_translation(translating, translated);
     CLI::App& serving = *app.add_subcommand(

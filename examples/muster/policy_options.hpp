@@ -49,10 +49,10 @@ enum class backfill_kind : std::uint8_t { none, easy, conservative };
     return kind.ends_with("/gpu") && kind != "koordinator.sh/gpu";
 }
 
-/// The most frequent kinds of task count as typical until they are so many of the pods.
+/// The most frequent kinds of task count as typical until they are this percentage of the pods.
 inline constexpr std::int64_t typical_percent = 95;
 
-/// Reads the GPUs that pods of the volume plan share; it must outlive the reader.
+/// Returns a reader of the GPUs that the pods of the plan share. The plan must outlive it.
 [[nodiscard]] inline muster::gpu_reader gpus_of(const muster::codec::volume_plan& plan) {
     return plan.judge ? muster::gpu_reader::of(std::as_const(*plan.judge)) : muster::gpu_reader{};
 }
@@ -125,7 +125,8 @@ struct policy_options {
     /// By column, as of `see_kinds`: the weight of each kind, and whether it is scarce.
     std::array<std::uint8_t, muster::max_kinds> weight_of{};
     std::array<bool, muster::max_kinds> scarce{};
-    /// Where scores find GPUs, and the kinds of task that all pods are (null if no score needs it).
+    /// The GPUs of nodes and pods for scores, and the typical kinds of task (null if no score needs
+    /// them).
     muster::gpu_view gpus{};
     std::shared_ptr<const muster::task_mix> typical{};
     /// Kept for `gpus`, which refers to it.

@@ -108,7 +108,8 @@ struct reason_context {
     std::string volumes;
     /// `volumes` names only ResourceClaims.
     bool only_devices = false;
-    /// How far the demands of the group's pods are about NUMA zones, and the room of the zones.
+    /// Whether the demands of the group's pods are for room in NUMA zones, and the room of the
+    /// zones.
     muster::codec::numa_share numa = muster::codec::numa_share::none;
     std::string numa_room;
     /// The claims of the group's pods that use the resource of the reason.

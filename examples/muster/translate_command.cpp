@@ -57,7 +57,7 @@ std::string text_of(std::vector<boost::json::object> objects, bool as_json) {
     return text;
 }
 
-/// Every object of the documents, with the shares of its pods in another notation.
+/// Returns every object of the documents, with the shares of its pods in the notation of `to`.
 std::vector<boost::json::object> with_shares(const std::vector<mc::document>& documents,
                                              mc::share_system to, std::vector<mt::loss>& losses,
                                              mc::diagnostics& found) {
@@ -66,7 +66,7 @@ std::vector<boost::json::object> with_shares(const std::vector<mc::document>& do
         documents, found,
         [&](mc::object_reader& object, std::string_view version, std::string_view kind,
             const mc::object_place& where) {
-            // Items of a typed list may leave out what the list says.
+            // Items of a typed list may lack the apiVersion and kind, which the list implies.
             boost::json::object made{{"apiVersion", version}, {"kind", kind}};
             for (const auto& [key, value] : object.value()->get_object())
                 made[key] = value;
@@ -77,7 +77,7 @@ std::vector<boost::json::object> with_shares(const std::vector<mc::document>& do
             for (const mc::share_loss& each : mc::translate_manifest_shares(made, to, name, wrong))
                 losses.push_back(
                     {mt::loss_kind::device_share, name, each.field + ": " + each.what});
-            // The paths are those in a template, so the place is the object's.
+            // The paths are relative to a template, so the place of the object is reported.
             for (const mc::diagnostic& each : wrong.findings())
                 mc::report(found, each.level, where, {},
                            name + ": " + each.path + ": " + each.message);

@@ -18,7 +18,7 @@ struct translate_request {
     std::string default_namespace = "default";
     /// Absent: objects stay as they are, apart from `shares`.
     std::optional<muster::translate::target> to;
-    /// The notation of shared GPUs that pods get; absent: as they are.
+    /// The notation for shares of GPUs. Absent: pods keep their requests.
     std::optional<muster::codec::share_system> shares;
     muster::translate::write_options how;
     bool strict = false;
@@ -34,9 +34,8 @@ struct translation {
     bool refused = false; ///< the target would refuse an object, or there is nothing to write
 };
 
-/// Reads the files and writes every gang in them for the target, or every object if there is none.
-/// What is wrong with the input goes
-/// to `found`; then there is no translation.
+/// Reads the files and writes every gang in them for the target, or every object if there is no
+/// target. Errors in the input go to `found`; then there is no translation.
 [[nodiscard]] translation translate(const translate_request& asked,
                                     muster::codec::diagnostics& found);
 

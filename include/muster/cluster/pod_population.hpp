@@ -54,7 +54,7 @@ struct known_term {
     topology_index topology;
     /// Of a preferred term.
     std::int32_t weight = 0;
-    /// Of a required affinity term: `affinity_term::of_volume`.
+    /// As `affinity_term::of_volume`; false for terms other than required affinity.
     bool of_volume = false;
 };
 

@@ -76,9 +76,9 @@ public:
 private:
     struct asked {
         std::vector<device_claim> claims;
-        /// By claim: the pods, each with its entry for the claim.
+        /// For each claim, its pods, each with the name of its entry for the claim.
         std::vector<std::vector<std::pair<object_key, std::string>>> of;
-        /// Positions of the claims that several pods may use.
+        /// Positions in `claims` of the claims that several pods may use, by `shared_as`.
         std::map<std::string, std::size_t> shared;
 
         void add(const unallocated_claim& claim, const object_key& pod) {
@@ -145,7 +145,7 @@ private:
             assign_on(each.first, each.second);
     }
 
-    /// Returns the pods with demands, by their nodes.
+    /// Returns the pods with device demands, by the name of their node.
     [[nodiscard]] std::map<std::string, std::vector<const pod_object*>>
     with_demands(const volume_plan& plan) const {
         std::map<std::string, std::vector<const pod_object*>> on_node;
@@ -215,7 +215,7 @@ private:
     const std::set<object_key>* gone_;
     device_catalog catalog_;
     std::vector<const node_object*> nodes_;
-    /// Those that are not gone.
+    /// The pods of the objects that are not in `gone`.
     std::vector<const pod_object*> pods_;
     volume_plan plan_;
     std::map<object_key, std::vector<assigned_device>> devices_;

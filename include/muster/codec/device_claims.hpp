@@ -43,7 +43,8 @@ enum class device_writes : std::uint8_t {
     });
 }
 
-/// True if the PodGroup has an entry that is equal in all fields (KEP-5729).
+/// True if the PodGroup has an entry whose fields all equal those of `entry` (KEP-5729).
+/// O(entries).
 [[nodiscard]] inline bool has_entry(const group_claims_object& group, const pod_claim& entry) {
     return std::ranges::any_of(group.claims, [&](const pod_claim& each) {
         return each.name == entry.name && each.from_template == entry.from_template &&
@@ -99,7 +100,7 @@ inline constexpr std::size_t most_consumers = 256;
 
 } // namespace detail
 
-/// By claim, the consumers among the waiting pods before this one that it is to be reserved for.
+/// The consumers (resource and name) for which earlier waiting pods need a reservation, by claim.
 using claim_reservations =
     std::map<const resource_claim_object*, std::set<std::pair<std::string, std::string>>>;
 
@@ -110,10 +111,10 @@ struct unallocated_claim {
     /// The entry of the pod.
     std::string entry;
     const claim_spec* spec = nullptr;
-    /// Null: it is still to be made from the template.
+    /// Null if the claim is still to be made from the template.
     const resource_claim_object* claim = nullptr;
-    /// Equal for pods that share the claim, and for no other claim: "NAMESPACE/NAME". Empty if the
-    /// pod alone uses it.
+    /// Name of a shared claim, equal for all pods that share it: "NAMESPACE/NAME", followed by
+    /// " of PodGroup GROUP" if the claim is still to be made. Empty if the pod alone uses it.
     std::string shared_as = {};
 };
 

@@ -58,7 +58,7 @@ public:
         std::map<std::size_t, std::map<std::string, quantity>> consumed;
     };
 
-    /// Claims that several pods share, by a name that is equal for one claim only.
+    /// Claims that several pods share, by name. Each name stands for one claim.
     using shared_claims = std::map<std::string, device_claim>;
 
     explicit device_judge(device_classes classes) : classes_(std::move(classes)) {}
@@ -107,8 +107,8 @@ public:
         }
         return at->second;
     }
-    /// Returns the number of a demand with requests that are aligned to NUMA zones added. `text`
-    /// must be equal only for equal `aligned`.
+    /// Returns the number of the demand `before` with requests added that the kubelet aligns to
+    /// NUMA zones. `text` must be equal only for equal `aligned`. O(text × log demands).
     [[nodiscard]] device_demand with_zones(device_demand before, const std::string& text,
                                            numa_demand aligned) {
         const auto [at, is_new] = with_zones_.try_emplace({before, text}, device_demand{});
@@ -119,8 +119,8 @@ public:
         }
         return at->second;
     }
-    /// Returns the number of a node's devices with NUMA zones added. `text` must be equal only for
-    /// zones that are equal for all demands.
+    /// Returns the number of the devices `before` of a node with NUMA zones added. `text` must be
+    /// equal only for zones that give equal answers for all demands. O(text × log stocks).
     [[nodiscard]] device_stock with_zones(device_stock before, const std::string& text,
                                           numa_zones zones) {
         const auto [at, is_new] = stocks_with_zones_.try_emplace({before, text}, device_stock{});
@@ -144,8 +144,8 @@ public:
     [[nodiscard]] const numa_zones* zones_of(device_stock of) const {
         return of == device_stock::none || !on(of).zones ? nullptr : &*on(of).zones;
     }
-    /// True if the demand is only for room in NUMA zones. Precondition: the number is not `none`.
-    /// O(1).
+    /// True if the demand is for room in NUMA zones and for nothing else. Precondition: the number
+    /// is not `none`. O(1).
     [[nodiscard]] bool only_aligns(device_demand of) const {
         const demand_record& asked = record(of);
         return aligned_of(of) && asked.claims.empty() && asked.shared.empty() &&
@@ -202,30 +202,27 @@ public:
         return room(has, held, more, most, state);
     }
 
-    /// See gpu_reader. O(GPUs) and one allocation.
+    /// See gpu_reader. O(GPUs + demands) plus one allocate_on() of up to `max_steps` steps.
     [[nodiscard]] std::size_t gpus_left(device_stock has, std::span<const device_demand> held,
                                         std::span<std::int32_t> milli) const {
-        const share_stock& of = on(has).shares;
-        if (!of.system)
+        if (!is_known(has) || !on(has).shares.system)
             return 0;
+        const share_stock& of = on(has).shares;
         std::vector<const share_demand*> pods;
         for (const device_demand one : held)
-            pods.push_back(&record(one).shares);
+            if (is_known(one))
+                pods.push_back(&record(one).shares);
         const std::vector<std::int64_t> left = gpu_milli_left(of, pods, max_steps);
         const std::size_t count = std::min(left.size(), milli.size());
         for (std::size_t at = 0; at < count; ++at)
             milli[at] = static_cast<std::int32_t>(left[at]);
         return count;
     }
-    /// See gpu_reader. O(nodes that differ × GPUs).
+    /// See gpu_reader. O(requests × GPUs); if `has` is `none`, for each kind of node.
     [[nodiscard]] gpu_part part(device_stock has, device_demand more) const {
-        const share_demand& asked = record(more).shares;
-        if (has != device_stock::none)
-            return gpu_part_of(on(has).shares, asked);
-        for (const auto& each : stocks_)
-            if (const gpu_part made = gpu_part_of(each->shares, asked); made.gpus > 0)
-                return made;
-        return {};
+        if (!is_known(has) || !is_known(more))
+            return {};
+        return gpu_part_of(on(has).shares, record(more).shares);
     }
 
     /// Number of demands, of devices of nodes, and of cached answers.
@@ -234,6 +231,14 @@ public:
     }
 
 private:
+    /// False for `none` and for numbers of a later judge: a score can be older than the state.
+    [[nodiscard]] bool is_known(device_stock of) const noexcept {
+        return of != device_stock::none && static_cast<std::size_t>(of) <= stocks_.size();
+    }
+    [[nodiscard]] bool is_known(device_demand of) const noexcept {
+        return of != device_demand::none && static_cast<std::size_t>(of) <= demands_.size();
+    }
+
     static constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::max();
 
     struct demand_record {
@@ -261,7 +266,7 @@ private:
         std::vector<device_pool> pools;
         device_usage usage;
         share_stock shares;
-        /// Absent = the node aligns no pods, or rejects none that it cannot align.
+        /// Absent: the kubelet of the node rejects no pod that it cannot align.
         std::optional<numa_zones> zones;
     };
     struct answer {
@@ -301,7 +306,7 @@ private:
         states_.emplace(hash, made);
         return made;
     }
-    /// O(log demands asked of the state).
+    /// Returns the cached answer, or adds one. O(log answers); O(answers of the state) if added.
     [[nodiscard]] answer& answer_for(device_state state, device_demand more) const {
         std::vector<answer>& all = by_state_[static_cast<std::size_t>(state) - 1].answers;
         const auto at =
@@ -390,9 +395,9 @@ private:
     std::map<std::pair<device_stock, std::string>, device_stock> stocks_with_shares_;
     std::map<std::pair<device_demand, std::string>, device_demand> with_zones_;
     std::map<std::pair<device_stock, std::string>, device_stock> stocks_with_zones_;
-    /// By the hash of the key.
+    /// The numbers of the states, by the hash of their key.
     mutable std::unordered_multimap<std::size_t, device_state> states_;
-    /// By device_state.
+    /// The states, by their number minus 1.
     mutable std::vector<state_record> by_state_;
     mutable std::size_t answers_ = 0;
 };

@@ -142,8 +142,8 @@ struct device_class_object {
     std::string config;
 };
 
-/// The ResourceClaims of a PodGroup of Kubernetes. A pod of the group uses one of them by an equal
-/// entry; then the claim is shared by all such pods, and reserved for the PodGroup.
+/// The ResourceClaims of a PodGroup of Kubernetes. A pod of the group uses one of these claims if
+/// the pod has an equal entry. The claim is reserved for the PodGroup, and all such pods share it.
 struct group_claims_object {
     object_metadata metadata;
     std::vector<pod_claim> claims;

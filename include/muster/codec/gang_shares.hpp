@@ -25,7 +25,7 @@ inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
-/// Erases the GPUs that a minimum names and no pod requests any more. Returns their names.
+/// Erases from a minimum the GPU resources that no pod requests any more. Returns their names.
 [[nodiscard]] inline std::vector<std::string>
 erase_gone_gpus(std::optional<boost::json::object>& minimum, const std::set<std::string>& gone) {
     std::vector<std::string> erased;
@@ -39,7 +39,7 @@ erase_gone_gpus(std::optional<boost::json::object>& minimum, const std::set<std:
     return erased;
 }
 
-/// Resources for GPUs that the containers of a pod name.
+/// Adds the names of the GPU resources in the requests and limits of a pod.
 inline void find_gpus(const boost::json::object& pod, std::set<std::string>& to) {
     const auto* const spec = translate::find_object(&pod, "spec");
     for (const std::string_view list : container_lists)
@@ -56,8 +56,8 @@ inline void find_gpus(const boost::json::object& pod, std::set<std::string>& to)
 } // namespace detail
 
 /// Translates the shares of GPUs that the pods of a gang request to the notation of a system, as
-/// translate_manifest_shares() does. Resources that then no pod requests are no longer among those
-/// that must be free for the gang (`min_resources`), which is a loss. O(pods × pod).
+/// translate_manifest_shares() does. Resources that no pod requests after that are removed from the
+/// gang's `min_resources`, which is a loss. O(pods × size of a pod).
 inline void translate_gang_shares(translate::gang_bundle& of, share_system to,
                                   std::vector<translate::loss>& losses, diagnostics& out) {
     using translate::loss;

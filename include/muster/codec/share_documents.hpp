@@ -33,8 +33,8 @@ namespace detail {
 
 inline constexpr std::array<std::string_view, 2> container_lists{"initContainers", "containers"};
 
-/// Reads the containers of a spec, init containers first; those that are sidecars run beside the
-/// others and count as such.
+/// Reads the containers of a spec, init containers first. Sidecars count as ordinary containers,
+/// because they run beside these.
 [[nodiscard]] inline share_template read_share_template(const boost::json::object& metadata,
                                                         const boost::json::object& spec,
                                                         const std::string& file, diagnostics& out) {
@@ -146,9 +146,9 @@ translate_template(boost::json::object& metadata, boost::json::object& spec, sha
 
 /// Translates the shares of GPUs that a pod requests, or that the pods of a job's templates
 /// request, to the notation of another system, as translate_shares() does. A template is any object
-/// with a `spec` that lists containers, and beside it the `metadata`; or, as in Grove's cliques, a
-/// `spec.podSpec`. Malformed resources are errors in `out`, with `file` and their path in the
-/// template. Returns each loss once. O(manifest).
+/// with `metadata` and a `spec` that lists containers or, as in Grove's cliques, a `spec.podSpec`.
+/// Malformed resources are errors in `out`, with `file` and their path in the template. Returns
+/// each loss once. O(manifest).
 [[nodiscard]] inline std::vector<share_loss>
 translate_manifest_shares(boost::json::object& manifest, share_system to, const std::string& file,
                           diagnostics& out) {
@@ -168,7 +168,7 @@ translate_manifest_shares(boost::json::object& manifest, share_system to, const 
         note(translate_manifest_shares(*object, to, file, out));
     };
     if (detail::pod_spec_at(manifest, "spec")) {
-        // An insertion moves the members of an object.
+        // The insertion of `metadata` can move the other members, so the spec is found afterwards.
         boost::json::object& metadata = translate::child_at(manifest, "metadata");
         note(detail::translate_template(metadata, *detail::pod_spec_at(manifest, "spec"), to, file,
                                         out));

@@ -23,7 +23,7 @@ namespace muster {
 inline namespace v0_1 {
 namespace codec {
 
-/// What a translation of shares could not carry over.
+/// A part of a request that a translation of shares could not express.
 struct share_loss {
     /// The field of the source, with its value or its container.
     std::string field;
@@ -47,7 +47,7 @@ struct share_translation {
     std::vector<share_loss> losses;
 };
 
-/// Wishes for devices that a notation can say.
+/// Which constraints on devices a notation can express for a request.
 struct said_wishes {
     bool models = false;
     bool models_not = false;
@@ -63,10 +63,11 @@ struct said_wishes {
     return std::holds_alternative<whole_memory>(of.memory) && of.cores == 100;
 }
 
-/// A translation in the making: the functions that write the requests of a system add to it.
+/// Builds a share_translation: the functions that write requests in the notation of a system add
+/// limits, annotations and losses.
 ///
-/// Preconditions of the requests that they get: there is at least one; amounts of memory are in
-/// MiB, parts are between 0 and 1 (exclusive), cores are from 0 to 100, and no number exceeds
+/// Preconditions for these functions: there is at least one request; amounts of memory are in MiB,
+/// parts are between 0 and 1 (exclusive), cores are from 0 to 100 (percent), and no number exceeds
 /// int32.
 class share_draft {
 public:
@@ -98,14 +99,14 @@ public:
         annotate(key, std::move(text));
     }
 
-    /// `field`: of from(). If the container does not name it, the loss names the field that
-    /// implies it.
+    /// Adds a loss. `field`: a field of from(). If the container does not have it, the loss names
+    /// the field that implies it.
     void lose(std::string_view field, std::size_t container, std::string what) {
         share_loss lost{text_of(field, container), std::move(what)};
         if (std::find(made_.losses.begin(), made_.losses.end(), lost) == made_.losses.end())
             made_.losses.push_back(std::move(lost));
     }
-    /// The target cannot say the requests, so the pod stays as it is.
+    /// Leaves the pod as it is, because the target cannot express the requests.
     void refuse(std::string_view field, std::size_t container, const std::string& why) {
         refuse(text_of(field, container), why);
     }
@@ -114,8 +115,8 @@ public:
     }
     [[nodiscard]] bool is_refused() const noexcept { return !refusals_.empty(); }
 
-    /// Returns the part of a GPU's memory in parts of `of`, rounded up, which is a loss. At least
-    /// 1. Precondition: the request is for a part.
+    /// Returns the requested part of a GPU's memory in units of 1/`of`, at least 1. It is rounded
+    /// up, and then a loss. Precondition: the request is for a part.
     [[nodiscard]] std::int64_t parts_of(const container_share& asked, std::int64_t of,
                                         std::string_view unit) {
         const auto& part = std::get<memory_part>(asked.request.memory);
@@ -128,7 +129,7 @@ public:
         return made;
     }
 
-    /// Notes the wishes of a request that the target does not say.
+    /// Adds a loss for each constraint on devices that the target does not express.
     void lose_wishes(const container_share& asked, const said_wishes& said) {
         const share_request& of = asked.request;
         const auto lose_one = [&](bool is_asked, bool is_said, std::string_view field,
@@ -151,7 +152,7 @@ public:
                  " cannot keep the pods of a group apart");
     }
 
-    /// Notes that whole names of models become parts of names, or the other way round.
+    /// Adds the loss of whole names of models that become parts of names, or the other way round.
     void lose_match_of_models(const container_share& asked, bool to_parts) {
         lose(from_.models, asked.container,
              to_ + (to_parts ? " accepts every model whose name contains one of these"
@@ -210,8 +211,8 @@ private:
 
 namespace detail {
 
-/// True if a list with this separator can hold the words: there are some, and none is empty, has
-/// the separator or begins or ends with a blank.
+/// True if a list with this separator can hold the words: there is at least one, and no word is
+/// empty, has the separator, or begins or ends with a blank.
 [[nodiscard]] inline bool can_list(const std::vector<std::string>& words, char separator) {
     return !words.empty() && std::all_of(words.begin(), words.end(), [&](const std::string& each) {
         return !each.empty() && each.find(separator) == std::string::npos &&
@@ -219,8 +220,8 @@ namespace detail {
     });
 }
 
-/// Says the models of a request as a list of parts of names, as HAMi and Volcano do. Returns
-/// whether they can be said so.
+/// Writes the models of a request as a list of parts of names, as HAMi and Volcano do. Returns
+/// false if such a list cannot express them.
 [[nodiscard]] inline bool say_models(const container_share& asked, std::string_view key,
                                      share_draft& out) {
     const share_filter& filter = asked.request.filter;
@@ -233,7 +234,7 @@ namespace detail {
     return true;
 }
 
-/// Says a list, and returns whether it can be said.
+/// Writes a list. Returns false if a list cannot hold the words.
 [[nodiscard]] inline bool say_words(const std::vector<std::string>& words, std::string_view key,
                                     share_draft& out) {
     if (!can_list(words, ','))

@@ -37,7 +37,7 @@ struct share_fields {
     std::vector<std::string_view> resources = {};
     /// All annotations of the notation.
     std::vector<std::string_view> annotations = {};
-    /// Annotations of which the meaning is not modelled, so that no other notation can say it.
+    /// Annotations whose meaning is not modelled, so it is lost in every other notation.
     std::vector<std::string_view> own = {};
     /// Ids of devices are UUIDs.
     bool has_uuids = false;

@@ -35,9 +35,9 @@ inline namespace v0_1 {
 namespace codec {
 
 /// Adds to a volume_plan the pods' demands for shared GPUs and the shared GPUs of the nodes, in the
-/// notations of HAMi, Volcano, Koordinator, KAI and openb. A pod of which all requests can be
-/// served by a system of the cluster no longer waits for them (`volume_effects::has_shares`). Warns
-/// of registers and annotations that cannot be read.
+/// notations of HAMi, Volcano, Koordinator, KAI and openb. If a system of the cluster can
+/// serve all requests of a pod, the pod no longer waits for them (`volume_effects::has_shares`).
+/// Warns of registers and annotations that cannot be read.
 ///
 /// KAI and openb share plain GPUs, so nodes have devices of KAI only if some pod requests or holds
 /// a fraction, and devices of openb only if some pod requests thousandths.
@@ -48,7 +48,7 @@ public:
         std::set<share_system> served = all_share_systems();
         /// Namespace of KAI's reservation pods.
         std::string reservations{kai_fractions::reservation_namespace};
-        /// A pod with a fraction of KAI waits if it does not name its ConfigMaps.
+        /// A pod with a fraction of KAI waits unless it names its ConfigMaps.
         bool needs_config_maps = false;
     };
 
@@ -165,8 +165,8 @@ private:
                     held.push_back({device, {1, made.devices[device].memory, 0}, {}});
             }
         }
-        // What a pod holds counts as its demand, and is free again without the pod. A GPU that
-        // awaits sharers is in use: its reservation pod has it.
+        // The shares of a standing pod are its demand, so they are free again without the pod. A
+        // GPU that awaits sharers stays in use, because its reservation pod holds it.
         for (shared_device& each : made.devices) {
             const bool awaits_sharers = each.healthy && each.used.slots == 0 &&
                                         !each.id.starts_with(kai_fractions::idle_prefix);

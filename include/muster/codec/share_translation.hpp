@@ -31,7 +31,7 @@ namespace muster {
 inline namespace v0_1 {
 namespace codec {
 
-/// A pod, or a template of pods, as far as its shares of GPUs are concerned.
+/// The parts of a pod, or of a template of pods, that its shares of GPUs depend on.
 struct share_template {
     object_metadata metadata;
     /// Init containers first.
@@ -47,13 +47,13 @@ namespace detail {
     return amount && amount->milli != 0;
 }
 
-/// The requests of one pod for shares of GPUs, with their notation, on the way to another one.
+/// Reads the requests of one pod for shares of GPUs, and their notation.
 class share_source {
 public:
     explicit share_source(const share_template& of) : of_(&of) {}
 
-    /// Returns the notation; absent: plain GPUs, or none. If the notation is unknown, `wrong()`
-    /// says why.
+    /// Returns the notation; nullopt if the pod requests plain GPUs or none, or if the notation is
+    /// unknown. In the last case `wrong()` has the reasons.
     [[nodiscard]] std::optional<share_system> notation() {
         const std::set<share_system> used = notations_of(of_->metadata, of_->containers);
         if (used.size() > 1) {
@@ -79,7 +79,7 @@ public:
     }
     [[nodiscard]] const std::vector<share_loss>& wrong() const noexcept { return wrong_; }
 
-    /// Reads the requests, each with its container. What cannot be read is in `wrong()`.
+    /// Reads the requests, each with its container. Adds requests that cannot be read to `wrong()`.
     [[nodiscard]] std::vector<container_share> read(std::optional<share_system> system) {
         diagnostics aside(0);
         object_metadata pod = of_->metadata;
@@ -106,7 +106,7 @@ public:
         return std::move(read.requests);
     }
 
-    /// Containers with requests that share the devices of the pod, other than its holder.
+    /// Returns the containers, except the holder, whose requests share the devices of the pod.
     [[nodiscard]] std::vector<std::size_t> sharers(share_system system, std::size_t holder) const {
         std::vector<std::size_t> found;
         for (std::size_t at = 0; at < of_->containers.size(); ++at)
@@ -116,7 +116,7 @@ public:
     }
 
 private:
-    /// Requests that no reader of the notation handles, such as shares of other vendors' devices.
+    /// Adds to `wrong_` the requests that no reader handles, such as other vendors' devices.
     void find_unread() {
         for (const container_resources& container : of_->containers)
             for (const named_amounts* const list :
@@ -166,7 +166,7 @@ private:
             [&](std::string_view each) { return requests(of_->containers[at], each); });
     }
 
-    /// The container that gets what the pod requests.
+    /// Returns the container that gets the devices which the pod requests as a whole.
     [[nodiscard]] std::size_t holder(share_system system) {
         const std::size_t first = of_->init_containers;
         if (system == share_system::koordinator) {
@@ -191,7 +191,8 @@ private:
     std::vector<share_loss> wrong_;
 };
 
-/// Brings a request into the form that share_draft asks for. What no GPU can serve is refused.
+/// Brings a request into the form that share_draft requires. Refuses requests that no GPU can
+/// serve.
 inline void normalize(container_share& of, std::optional<share_system> system, share_draft& out) {
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     constexpr std::int64_t mib = 1024 * 1024;
@@ -240,12 +241,12 @@ inline void write_requests(share_system to, const std::vector<container_share>& 
 
 } // namespace detail
 
-/// Translates what a pod requests of shared GPUs to the notation of another system, for a pod that
-/// is still to be created. What the target cannot say is a loss. Amounts that the target cannot say
-/// exactly are rounded up. If a request cannot be said at all, or its notation cannot be read, the
-/// pod stays as it is, and the losses say why. `nvidia.com/gpu` alone means whole GPUs, and stays
-/// where the target means the same by it (HAMi, Koordinator, KAI). O(containers × resources +
-/// words).
+/// Translates the requests of a pod for shared GPUs to the notation of another system. The pod is
+/// still to be created. A constraint that the target cannot express is a loss. An amount that the
+/// target cannot express exactly is rounded up. If the target cannot express a request at all, or
+/// if the notation of the source cannot be read, the pod stays as it is, and the losses give the
+/// reasons. `nvidia.com/gpu` alone means whole GPUs, and stays if the target means the same by it
+/// (HAMi, Koordinator, KAI). O(containers × resources + items of filters).
 [[nodiscard]] inline share_translation translate_shares(const share_template& of, share_system to) {
     detail::share_source source(of);
     const std::optional<share_system> from = source.notation();

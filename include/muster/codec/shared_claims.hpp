@@ -20,8 +20,8 @@ namespace muster {
 inline namespace v0_1 {
 namespace codec {
 
-/// Clears `shared_as` of the claims that one waiting pod alone uses. Pods that wait for other
-/// claims do not count. O(claims · log claims).
+/// Clears `shared_as` of each claim that only one waiting pod uses. Pods that wait for
+/// another claim do not count. O(claims × log claims).
 inline void find_shared_claims(std::vector<device_counter::demand>& demands) {
     std::map<std::string, std::set<const pod_object*>> users;
     for (const device_counter::demand& each : demands)
@@ -35,8 +35,8 @@ inline void find_shared_claims(std::vector<device_counter::demand>& demands) {
 }
 
 /// Keeps pods that share a claim on one node: a claim is allocated once, and its devices are of one
-/// node. Call after device_counter::count(); pods to which it gave no demand wait anyhow.
-/// O(claims).
+/// node. Call after device_counter::count(). Pods that got no demand from it wait in any case, and
+/// are left out. O(claims).
 inline void keep_sharers_together(const std::vector<device_counter::demand>& demands,
                                   volume_plan& into) {
     for (const device_counter::demand& each : demands) {

@@ -21,20 +21,20 @@ namespace codec {
 
 namespace detail {
 
-/// Thousandths of `all` that are left beside `used`, rounded down; 0 if more is used.
+/// Returns `all` minus `used` in thousandths of `all`, rounded down; 0 if more is used.
 [[nodiscard]] constexpr std::int64_t milli_left(std::int64_t all, std::int64_t used) noexcept {
     return all <= 0 || used >= all ? 0 : saturate((int128{all} - used) * 1000 / all);
 }
-/// Thousandths of `all` that `part` is, rounded up, at most 1000.
+/// Returns `part` in thousandths of `all`, rounded up, at most 1000.
 [[nodiscard]] constexpr std::int64_t milli_of(std::int64_t part, std::int64_t all) noexcept {
     return all <= 0 || part >= all ? 1000 : saturate((int128{part} * 1000 + all - 1) / all);
 }
 
 } // namespace detail
 
-/// Returns the thousandths left of each GPU beside these demands: the smaller of what is left of
-/// its memory and of its cores, 0 if it takes no more pods. GPUs that the demands request are
-/// chosen as allocate_on() does. O(GPUs) and one allocate_on().
+/// Returns the free thousandths of each GPU beside these demands: the smaller of the free parts of
+/// its memory and of its cores, 0 if the GPU accepts no more pods. For demands that do not name
+/// their GPUs, allocate_on() chooses them. O(GPUs) plus one allocate_on().
 [[nodiscard]] inline std::vector<std::int64_t>
 gpu_milli_left(const share_stock& of, std::span<const share_demand* const> pods,
                std::int64_t max_steps) {
@@ -59,8 +59,8 @@ gpu_milli_left(const share_stock& of, std::span<const share_demand* const> pods,
     return left;
 }
 
-/// Returns what the pod requests on the node: the larger of the parts of memory and of cores,
-/// rounded up. O(requests × GPUs).
+/// Returns the number of GPUs that the pod requests on the node, and the larger of its parts of
+/// memory and of cores, in thousandths, rounded up. O(requests × GPUs).
 [[nodiscard]] inline gpu_part gpu_part_of(const share_stock& on, const share_demand& of) {
     gpu_part made;
     for (const share_request& request : requests_on(on, of, 0)) {

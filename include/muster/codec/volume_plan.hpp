@@ -30,8 +30,8 @@ inline constexpr std::string_view cluster_mark = "muster.dev/volume-cluster";
 /// more of a storage pool than it has.
 inline constexpr std::string_view supply_mark = "muster.dev/volume-supply";
 
-/// Start of the label by which pods that share a ResourceClaim know each other; the namespace, a
-/// slash and the name follow.
+/// Prefix of the key of the label that all pods of a shared ResourceClaim have. The name of the
+/// claim (`unallocated_claim::shared_as`) follows.
 inline constexpr std::string_view shared_claim_mark = "resource-claim:";
 
 /// The value of the label that marks the users of a ReadWriteOncePod claim.

@@ -24,7 +24,7 @@ enum class numa_outcome : std::uint8_t {
     admitted,
     /// In some order of arrival the kubelet rejects a pod.
     rejected,
-    /// The steps ended.
+    /// The step budget ended before the answer was known.
     undecided,
 };
 
@@ -34,7 +34,8 @@ struct numa_verdict {
     std::int64_t steps = 0;
 };
 
-/// Most zones of a node. `restricted` considers sets of zones, so it allows fewer.
+/// Maximum number of zones of a node, and with the policy `restricted`, which searches sets of
+/// zones.
 inline constexpr std::size_t max_numa_zones = 64;
 inline constexpr std::size_t max_restricted_zones = 16;
 
@@ -77,7 +78,8 @@ public:
         return !request_of(pod.together).empty();
     }
 
-    /// Returns what is free after the pod; nullopt if the kubelet rejects it, or if the steps end.
+    /// Returns the free amounts after the pod is admitted; nullopt if the kubelet rejects it, or if
+    /// the step budget ends.
     [[nodiscard]] std::optional<free_amounts> admit(const numa_demand& pod, free_amounts free) {
         if (of_->scope == numa_scope::pod)
             return align(pod.together, free) ? std::optional(std::move(free)) : std::nullopt;
@@ -114,9 +116,9 @@ private:
         return chosen.has_value();
     }
 
-    /// A container that follows an ordinary init container reuses what that one had, as far as it
-    /// is in the same zones. Sufficient: all containers choose the same zones, which have enough
-    /// for all of them.
+    /// A container that follows an ordinary init container reuses the amounts of that one in the
+    /// zones that both have. It is sufficient that all containers choose the same zones, and that
+    /// these have enough for all of them.
     [[nodiscard]] bool align_to_same(const numa_demand& pod, free_amounts& free) {
         std::optional<zone_set> common;
         for (const numa_amounts& each : pod.containers) {
@@ -279,36 +281,38 @@ private:
 /// same demand may occur several times. The kubelet does not look ahead: every container, or every
 /// pod with the scope `pod`, gets the first zones that have room, which can leave no zone for a
 /// later pod. So it is not enough that some division of the zones fits. If a set of pods is
-/// admitted, every part of it is.
+/// admitted, every subset of it is.
 ///
-/// Predicted as Kubernetes has it without policy options (pkg/kubelet/cm/topologymanager,
-/// cpumanager, devicemanager, memorymanager), from the available amounts of the zones:
-/// - `single_numa_node`: all amounts of one container or pod come from one zone: of those that have
-///   enough, the one with the lowest number.
-/// - `restricted`: all amounts come from the same set of zones. Each resource needs at least so
-///   many zones: the fewest whose capacity (of memory and huge pages together: allocatable) is
-///   enough. The set has exactly this number; if two resources need different numbers, the pod is
-///   rejected on every such node. The set with the smallest bit mask is chosen.
-/// - A resource that no zone of the node lists is not aligned, as from a device plugin that reports
-///   no NUMA nodes.
+/// The prediction follows the kubelet of Kubernetes without policy options
+/// (pkg/kubelet/cm/topologymanager, cpumanager, devicemanager, memorymanager), from the available
+/// amounts of the zones:
+/// - `single_numa_node`: all amounts of one container or pod come from one zone: the zone with the
+///   lowest number that has enough.
+/// - `restricted`: all amounts come from the same set of zones. A resource needs the smallest
+///   number of zones whose capacity is enough (for memory and huge pages together: whose
+///   allocatable amounts are). The set has exactly this number of zones. If two resources need
+///   different numbers, every such node rejects the pod. The set with the smallest bit mask is
+///   chosen.
+/// - A resource that no zone of the node lists is not aligned, for example a resource of a device
+///   plugin that reports no NUMA nodes.
 ///
-/// Not predicted exactly, and then rather rejected:
+/// Not predicted exactly; in doubt the answer is `rejected`:
 /// - How amounts from several zones are divided: each of the zones counts as giving all of it.
-/// - Memory across zones is given only where no memory is in use, and then those zones give no more
-///   memory. (The kubelet also accepts zones with the same set of zones in use.)
+/// - Memory comes from several zones only if no memory of these is in use, and then they give no
+///   more memory. (The kubelet also accepts zones of which the same set is in use.)
 /// - With the scope `container`, a pod with ordinary init containers is admitted only if all its
 ///   containers choose the same zones.
 ///
 /// Not predicted, so that the kubelet can still reject:
-/// - Pods of other schedulers that arrive before, and pods that end before: with more room than
-///   counted here the kubelet may choose another zone.
+/// - Pods of other schedulers that arrive earlier, and pods that end earlier: with more room than
+///   is counted here, the kubelet may choose another zone.
 /// - Memory in use across zones (`restricted`): single zones of these count as usable.
 /// - Policy options by which the kubelet chooses other zones (`prefer-closest-numa-nodes` with
 ///   `restricted`, the alpha allocation strategies) or rejects for other reasons
 ///   (`full-pcpus-only`: SMTAlignmentError), and `align-by-socket`.
 /// - Devices that are attached to several NUMA nodes.
 ///
-/// Each set of zones that is tried is a step. Precondition: at most max_numa_zones zones, and
+/// Each set of zones that is tried is one step. Precondition: at most max_numa_zones zones, and
 /// max_restricted_zones if the policy is `restricted`. O(steps × resources × zones), and memory for
 /// up to `max_steps` states of the zones.
 [[nodiscard]] inline numa_verdict admit_to_zones(const numa_zones& zones,

@@ -19,7 +19,7 @@ using numa_amounts = std::map<std::string, std::int64_t, std::less<>>;
 /// policies `none` and `best-effort` reject no pod.
 enum class numa_policy : std::uint8_t { single_numa_node, restricted };
 
-/// What the Topology Manager aligns as one: each container, or all containers of a pod.
+/// The unit that the Topology Manager aligns: each container, or all containers of a pod together.
 enum class numa_scope : std::uint8_t { container, pod };
 
 /// What a NUMA zone has of a resource.
@@ -41,17 +41,17 @@ struct numa_zones {
     numa_scope scope = numa_scope::container;
     /// By id, without duplicates.
     std::vector<numa_zone> zones;
-    /// The zones are unknown: no pod is admitted that requests amounts to align.
+    /// The zones are unknown: a pod that requests amounts to align is not admitted.
     bool closed = false;
 };
 
-/// What a pod requests that the kubelet aligns. Amounts are positive.
+/// The amounts of a pod that the kubelet aligns. They are positive.
 struct numa_demand {
-    /// Of each container with such amounts, in the order in which the kubelet admits them: init
-    /// containers first.
+    /// The amounts of each container that has some, in the order in which the kubelet admits the
+    /// containers: init containers first.
     std::vector<numa_amounts> containers;
-    /// Of the whole pod: the maximum of what its containers and sidecars request together, and of
-    /// what each ordinary init container requests with the sidecars before it.
+    /// The amounts of the whole pod: the maximum of the sum of its containers and sidecars, and of
+    /// the sum of each ordinary init container with the sidecars before it.
     numa_amounts together;
     /// One of `containers` is an ordinary init container. Containers after it reuse its amounts.
     bool has_init = false;
@@ -59,7 +59,7 @@ struct numa_demand {
     [[nodiscard]] bool empty() const noexcept { return containers.empty(); }
 };
 
-/// True if the resource is served by the kubelet's Memory Manager, which aligns all of them
+/// True if the kubelet's Memory Manager serves the resource: memory and huge pages, which it aligns
 /// together. O(1).
 [[nodiscard]] constexpr bool is_numa_memory(std::string_view resource) noexcept {
     return resource == "memory" || resource.starts_with("hugepages-");

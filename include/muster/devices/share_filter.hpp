@@ -36,7 +36,7 @@ struct share_filter {
     /// At least one is a substring of the model, ignoring case; absent = any model, empty = no
     /// model.
     std::optional<std::vector<std::string>> models = {};
-    /// At least one is the model; case matters. Absent = any model.
+    /// The model must be equal to one of these names; case matters. Absent: any model.
     std::optional<std::vector<std::string>> model_names = {};
     /// None is a substring of the model, ignoring case.
     std::vector<std::string> models_not = {};

@@ -364,8 +364,8 @@ private:
             refused_.push_back(node);
         return room;
     }
-    /// Nodes that were found to have no room for the claims of the shape are not visited again
-    /// until their claims change.
+    /// Clears the column for the nodes of the present walk that had no room for the claims of the
+    /// shape, so that no walk visits these nodes until their claims change.
     void leave_out_refused(const detail::node_predicate& allowed, std::size_t column) {
         if (allowed.by_claims)
             for (const node_index node : refused_)

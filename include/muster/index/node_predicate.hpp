@@ -50,8 +50,8 @@ struct node_predicate {
     /// The predicate must be rebuilt before it is used.
     bool stale = true;
     form shape = form::everywhere;
-    /// The pods have claims (see node_claims). Then a column can also be cleared for a node whose
-    /// claims and devices leave no room for a pod, until these change.
+    /// The constraints have claims (see node_claims). A column can then also be cleared for a node
+    /// whose claims and devices have no room for a pod, until these change.
     bool by_claims = false;
     /// The levels, the most preferred first. Not used in list form.
     sequence<level> levels;

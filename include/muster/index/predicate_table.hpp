@@ -60,8 +60,8 @@ public:
                       bool present) {
         update(cluster, index, node, present, false);
     }
-    /// Updates the predicates of pods with claims after the claims on a node may have changed: the
-    /// node may have room again. O(1) if there are none, otherwise O(predicates).
+    /// Sets the columns of predicates with claims for a node whose claims or devices may have
+    /// changed: the node may have room again. O(predicates); O(1) if no predicate has claims.
     void claims_changed(const cluster_state<Traits>& cluster, Index& index, node_index node) {
         if (with_claims_ > 0)
             update(cluster, index, node, true, true);
@@ -184,7 +184,7 @@ private:
 
     sequence<node_predicate> predicates_;
     std::size_t columns_ = 0;
-    /// Predicates with `by_claims`.
+    /// Number of predicates with `by_claims`.
     std::size_t with_claims_ = 0;
 };
 

@@ -243,7 +243,7 @@ private:
                                                  " for pod " + pod.metadata.key.name};
     }
 
-    /// Any pod that shares the claim releases it for all.
+    /// The key has no pod: a release by any pod that shares the claim is for all of them.
     [[nodiscard]] static object_key about_release(const codec::pod_object& pod,
                                                   const std::string& claim) {
         return {pod.metadata.key.name_space, "release of resource claim " + claim};
@@ -309,7 +309,8 @@ private:
 
     // ---- releases ------------------------------------------------------------------------------
 
-    /// Releases the claims of pods whose time is over, unless other pods use them.
+    /// Releases the claims of pods in `idle_` whose time has come, unless other pods use the
+    /// claims.
     template<class Pods>
     void release_idle(const live_devices& devices, const Pods& pods, std::int64_t now) {
         const auto is_idle = [&](const object_key& pod) {

@@ -29,7 +29,7 @@ public:
 
     struct kept_choice {
         device_choice choice;
-        /// A write of it may have been carried out, so it is not changed.
+        /// A write of the choice may have reached the server, so the choice is not changed.
         bool is_sent = false;
     };
 
@@ -37,7 +37,7 @@ public:
         choices_.clear();
         lacking_.clear();
     }
-    /// Another choice might be made now.
+    /// Call when another choice may be possible.
     void renew() { are_old_ = true; }
 
     /// Returns nullptr if no devices were chosen for the claim.
@@ -61,9 +61,9 @@ public:
     }
 
     /// Chooses devices for all claims for which no allocation was sent, if a choice is missing or
-    /// might be another one now. If there are not enough for all gangs, the first ones get theirs.
-    /// `is_planned(claim)`: the claim is still to be made. `find_open()` returns the open_claims
-    /// without a choice.
+    /// may be different now. If there are not enough devices for all gangs, the first gangs get
+    /// theirs. `is_planned(claim)`: the claim is still to be made. `find_open()` returns the
+    /// open_claims without a choice.
     template<class IsPlanned, class FindOpen>
     void choose(const live_devices& devices, const IsPlanned& is_planned,
                 const FindOpen& find_open) {

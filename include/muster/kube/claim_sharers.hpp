@@ -15,8 +15,8 @@ namespace muster {
 inline namespace v0_1 {
 namespace kube {
 
-/// Which pods that are about to start use each ResourceClaim. A claim is allocated once for all of
-/// them: one pod's order makes the writes, and the claim is reserved for all of them at once.
+/// The pods that are about to start, by the ResourceClaims that they use. A claim is allocated once
+/// for all of them: the order of one pod makes the writes, and reserves the claim for all pods.
 class claim_sharers {
 public:
     using object_key = codec::object_key;
@@ -31,8 +31,8 @@ public:
                     {&pod, consumer_of(pod, each, devices)});
     }
 
-    /// True if this pod's order allocates the claim: that of the pod which the claim bears the mark
-    /// of, or else of the first pod. O(pods that share the claim).
+    /// True if the order of this pod allocates the claim. It is the pod that the annotation of the
+    /// claim names or, without such a pod, the first one. O(pods that share the claim).
     [[nodiscard]] bool leads(const codec::pod_object& pod,
                              const codec::resource_claim_object& claim) const {
         const auto at = users_.find(claim.metadata.key);
@@ -45,8 +45,8 @@ public:
         return first.pod->metadata.key == pod.metadata.key;
     }
 
-    /// Returns what the claim is reserved for when it is allocated: the pods, or their PodGroups.
-    /// At most as many as Kubernetes allows.
+    /// Returns the consumers that the claim is reserved for when it is allocated: the pods, or
+    /// their PodGroups; at most codec::detail::most_consumers.
     [[nodiscard]] std::vector<codec::claim_consumer>
     consumers(const codec::pod_object& pod, const codec::resource_claim_object& claim) const {
         const auto at = users_.find(claim.metadata.key);
@@ -59,7 +59,7 @@ public:
                 all.push_back(each.consumer);
         return all;
     }
-    /// Returns what the claim is reserved for if this pod alone is added.
+    /// Returns the consumer of the claim by which this pod uses it: the pod, or its PodGroup.
     [[nodiscard]] codec::claim_consumer consumer(const codec::pod_object& pod,
                                                  const codec::resource_claim_object& claim) const {
         if (const auto at = users_.find(claim.metadata.key); at != users_.end())

@@ -21,19 +21,19 @@ namespace muster {
 inline namespace v0_1 {
 namespace kube {
 
-/// What was chosen for a pod on a node of KAI.
+/// The GPUs that were chosen for a pod on a node of KAI.
 struct chosen_gpus {
-    /// Without groups if the pod gets whole GPUs, or none.
+    /// Has no groups if the pod gets whole GPUs, or none.
     chosen_fraction fraction;
-    /// What the pod uses of each GPU of its groups, or of each of its whole GPUs.
+    /// The memory that the pod uses of each of its GPUs.
     share_memory memory = whole_memory{};
     /// Number of whole GPUs.
     std::size_t whole = 0;
 };
 
-/// The GPU groups of one node of KAI: those that have a device, and those that were chosen before
-/// and whose reservation pod is not observed yet. Each of the latter takes an idle device, so no
-/// GPU is counted as free twice.
+/// The GPU groups of one node of KAI: groups that have a device, and groups that were chosen
+/// earlier and whose reservation pod is not observed yet. Each of the latter holds an idle device,
+/// so no GPU is counted as free twice.
 class gpu_groups {
 public:
     /// `ids`: of the devices, in their order; must outlive the object. `leaving`: groups that get
@@ -50,8 +50,8 @@ public:
 
     [[nodiscard]] const codec::share_stock& stock() const noexcept { return on_; }
 
-    /// Returns what an earlier choice holds of the devices; the reference stays valid. If there are
-    /// too few devices by now, the node serves no further pods.
+    /// Returns the shares that an earlier choice holds; the reference stays valid. If the node has
+    /// too few devices by now, it serves no further pods.
     [[nodiscard]] const codec::share_demand& hold(const chosen_gpus& of) {
         codec::share_demand& made = holding_.emplace_back();
         const auto add = [&](std::optional<std::size_t> device) {
@@ -70,8 +70,9 @@ public:
         return made;
     }
 
-    /// Returns what these devices are for a pod that requests them. An idle device gets a new
-    /// group, which is different for each `attempt` of a pod with this uid.
+    /// Returns the groups, or the number of whole GPUs, of these devices for a pod that requests
+    /// them. An idle device gets a new group, whose name is different for each `attempt` to start
+    /// the pod with this uid.
     [[nodiscard]] chosen_gpus name(const share_request& asked,
                                    const std::vector<std::size_t>& devices, const std::string& uid,
                                    const std::string& node, const std::string& attempt) {
@@ -120,7 +121,7 @@ private:
     codec::share_stock on_;
     const std::vector<std::string>* ids_;
     std::deque<codec::share_demand> holding_;
-    /// The groups of idle devices.
+    /// The new groups of idle devices, by the position of the device.
     std::map<std::size_t, std::string> new_groups_;
     std::size_t next_idle_ = 0;
 };

@@ -12,8 +12,8 @@ namespace muster {
 inline namespace v0_1 {
 namespace kube {
 
-/// True if Muster allocated the claim for the pod, or is about to, or allocated it for another pod
-/// with which this one shares it.
+/// True if Muster allocated the claim for the pod or for another pod that shares it, or is about to
+/// allocate it for the pod.
 [[nodiscard]] inline bool is_held(const codec::pod_object& pod,
                                   const codec::resource_claim_object& claim) {
     if (claim.muster_pod.empty() || claim.metadata.terminating)
@@ -45,9 +45,10 @@ template<class Meets>
     });
 }
 
-/// True if `is_idle(key)` holds for every pod that the claim is reserved for, and for every pod of
-/// a PodGroup that it is reserved for and that uses the claim. `pods` has records with an `object`,
-/// by key; a consumer that is not among them is not idle. O(consumers + pods of the namespace).
+/// True if `is_idle(key)` holds for every pod that the claim is reserved for and, if it is reserved
+/// for a PodGroup, for every pod of the PodGroup that uses the claim. `pods` has records with an
+/// `object`, by key; a consumer that is not among them is not idle. O(consumers + pods of the
+/// namespace).
 template<class Pods, class IsIdle>
 [[nodiscard]] bool are_users_idle(const codec::resource_claim_object& claim, const Pods& pods,
                                   const IsIdle& is_idle) {

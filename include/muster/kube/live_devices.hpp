@@ -89,7 +89,7 @@ public:
         return true;
     }
 
-    /// The PodGroup is gone, or has no claims.
+    /// Call when the PodGroup is gone, or has no claims.
     void lose_group(const object_key& key) {
         if (groups_.erase(key) > 0) {
             ++changes_;

@@ -374,7 +374,7 @@ private:
                    codec::links_of_group(of.version, of.kind, top));
     }
 
-    /// What is wrong with them is said of the group.
+    /// Errors in the claims are reported with the group.
     void take_group_claims(const collection& of, const arrived& object) {
         if (of.of != dialect::workload || of.kind != "PodGroup")
             return;
@@ -559,8 +559,8 @@ private:
     std::map<std::string, std::map<std::size_t, codec::queue_object>> queues_;
     live_budgets budgets_;
     live_storage storage_;
-    /// The judge that views refer to; kept so that no other judge gets its address before they are
-    /// told.
+    /// The judge that published views refer to. It is kept so that no other judge gets its address
+    /// before the views refer to the next one.
     std::shared_ptr<const codec::device_judge> told_judge_;
     live_gangs<Width> gangs_;
     unread_pods unread_pods_;

@@ -27,11 +27,11 @@ public:
     struct reservation {
         std::string uid;
         std::string node;
-        /// Index or UUID of the GPU; empty = the pod does not say it yet.
+        /// Index or UUID of the GPU; empty until the agent writes it.
         std::string gpu;
-        /// Name of the scheduler that made the pod; empty = none of Muster did.
+        /// Name of the Muster scheduler that made the pod; empty if none did.
         std::string made_by;
-        /// The pod ended, or is about to.
+        /// The pod ended, or is being deleted.
         bool is_ending = false;
     };
     struct group {
@@ -39,7 +39,7 @@ public:
         std::set<object_key> sharers;
     };
 
-    /// Pods of the namespace are reservation pods. Without it, there are no groups.
+    /// Makes the pods of this namespace reservation pods. By default, there are no groups.
     void serve(std::string name_space) { name_space_ = std::move(name_space); }
 
     /// Call when a pod was added or changed. O(labels + log groups).
@@ -101,7 +101,7 @@ public:
 private:
     std::string name_space_;
     std::map<std::string, group> groups_;
-    /// The groups that the pods name.
+    /// The groups that the labels of each pod name.
     std::map<object_key, std::vector<std::string>> named_;
 };
 

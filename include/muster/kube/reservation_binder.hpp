@@ -38,20 +38,21 @@ struct reservation_times {
 
 /// The groups that were chosen for a pod with a fraction of KAI.
 struct chosen_fraction {
-    /// One for each GPU of the pod.
+    /// One group for each GPU of the pod.
     std::vector<std::string> groups;
-    /// The part of each GPU, as the ConfigMaps have it.
+    /// The part of each GPU, as written into the ConfigMaps, e.g. "0.50".
     std::string portion;
 };
 
-/// Gets the GPU groups of KAI reserved for pods before these are bound. A state machine without
+/// Reserves the GPU groups of KAI for pods before the pods are bound. A state machine without
 /// I/O: `next` returns the next write, `done` receives its result, and `settle` returns the pods
 /// whose GPUs are reserved or cannot be.
 ///
-/// For each group without a reservation pod on the node one is created. When all of the pod's
-/// groups name their GPUs, its ConfigMaps are written; the Binding then adds the labels. A
-/// reservation pod bears the name of its scheduler, so a new binder finds those of an earlier
-/// process: `review` finds the ones without sharers, and they are deleted.
+/// For each group without a reservation pod on the node, one is created. When the GPUs of all
+/// groups of a pod are known, the ConfigMaps of the pod are written; the Binding then adds the
+/// labels. A reservation pod has an annotation with the name of its scheduler, so a new binder
+/// finds the pods of an earlier process: `review` finds those without sharers, and they are
+/// deleted.
 class reservation_binder {
 public:
     using object_key = codec::object_key;
@@ -65,7 +66,8 @@ public:
     explicit reservation_binder(reservation_options how = {}, reservation_times times = {})
         : how_(std::move(how)), times_(times) {}
 
-    /// `uid`, `node`: of the pod. An earlier order of the ticket is replaced.
+    /// Adds the order to reserve the chosen groups for the pod. `uid`, `node`: of the pod. An
+    /// earlier order of the ticket is replaced. `now`: steady clock, ns.
     void want(adapter::ticket of, object_key pod, std::string uid, std::string node,
               chosen_fraction chosen, std::int64_t now) {
         for (const std::string& group : chosen.groups)
@@ -234,7 +236,7 @@ private:
     struct idle_reservation {
         std::string uid;
         std::string group;
-        /// When it is deleted.
+        /// When the reservation pod is deleted (steady clock, ns).
         std::int64_t due = 0;
     };
     struct ending {
@@ -262,7 +264,7 @@ private:
     [[nodiscard]] static bool is_deletion(const object_key& about) {
         return about.name.starts_with(deletion);
     }
-    /// The result of the write can still bear on a wanted pod or an idle reservation.
+    /// True if a wanted pod or an idle reservation still needs the result of the write.
     [[nodiscard]] bool is_needed(const object_key& about) const {
         if (is_deletion(about))
             return idle_.contains({about.name_space, about.name.substr(deletion.size())});
@@ -279,8 +281,8 @@ private:
         return true;
     }
 
-    /// Returns the GPUs of the pod, as the ConfigMaps have them; empty if some group does not name
-    /// its GPU yet.
+    /// Returns the GPUs of the pod, as written into the ConfigMaps; empty if the GPU of a group is
+    /// not known yet.
     [[nodiscard]] static std::string gpus_of(const pending& of, const live_reservations& known) {
         std::string list;
         for (const std::string& group : of.chosen.groups) {
@@ -315,8 +317,8 @@ private:
         return std::nullopt;
     }
 
-    /// Returns what keeps the group from being reserved: an ending, or a reason to wait; nothing if
-    /// it is reserved.
+    /// Returns why the group is not reserved: an ending of the order, or a reason to wait; nullopt
+    /// if it is reserved.
     [[nodiscard]] std::optional<ending> fault_of(const pending& of, const std::string& group,
                                                  const live_reservations& known) const {
         using adapter::outcome;
@@ -383,7 +385,8 @@ private:
     std::map<object_key, written> writes_;
     /// Reservations of this scheduler without sharers.
     std::map<object_key, idle_reservation> idle_;
-    /// Groups that had sharers, or whose reservation failed: without sharers they are of no use.
+    /// Groups that had sharers, or whose reservation failed. Without sharers their reservation pods
+    /// are deleted at once.
     std::set<std::string> had_sharers_;
     std::set<std::string> failed_;
     /// The time of the last call of review() or next().

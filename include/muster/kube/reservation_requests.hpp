@@ -20,7 +20,8 @@ namespace muster {
 inline namespace v0_1 {
 namespace kube {
 
-/// How reservation pods are made. The defaults are KAI's; its image depends on the installation.
+/// Options of reservation pods. The defaults are KAI's. KAI's image has no default, because it
+/// depends on the installation.
 struct reservation_options {
     std::string name_space{codec::kai_fractions::reservation_namespace};
     /// Image of KAI's agent, which writes the GPU of the pod into its annotation.
@@ -79,7 +80,7 @@ struct reservation_options {
     return made;
 }
 
-/// Deletes a reservation pod at once, as KAI does: it has nothing to finish.
+/// Deletes a reservation pod without a grace period, as KAI does: it has no work to finish.
 [[nodiscard]] inline http_request delete_reservation_request(const codec::object_key& pod,
                                                              const std::string& uid) {
     http_request made;

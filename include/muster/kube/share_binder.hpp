@@ -45,7 +45,7 @@ public:
 
     /// Chooses shares for all added pods that have neither a choice nor a failure. `pods`: the pods
     /// of the cluster by key. `leaving`: groups of KAI that get no pods. O(pods of the plan × log
-    /// pods), and an allocation for each node.
+    /// pods) plus one allocate_shares() for each node.
     template<class Pods>
     void choose(const codec::volume_plan& plan, const Pods& pods,
                 const std::set<std::string>& leaving = {}) {
@@ -148,8 +148,8 @@ private:
         std::vector<shared_device> devices{};
         /// For each request of the pod, the indices of its devices.
         std::vector<std::vector<std::size_t>> chosen{};
-        /// What the pod holds by the choice. For KAI, `gpus` says it: the positions of its devices
-        /// change with the pods of the node.
+        /// The shares that the pod holds by the choice. Not used for KAI, whose devices change
+        /// their positions with the pods of the node: see `gpus`.
         codec::share_demand demand{};
         chosen_gpus gpus{};
         std::string lacks{};

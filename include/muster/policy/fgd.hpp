@@ -14,10 +14,10 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Prefers the node on which the pod fragments GPUs the least: FGD's score, from 0 to 99 (see
-/// fragmentation_score), for the kinds of task in `mix`. Without a mix all nodes are equal. It
-/// assumes that a pod which shares a GPU gets the best one there; the devices themselves are chosen
-/// by the system of the node. Scans all nodes; O(kinds × GPUs²) per node.
+/// Prefers the node on which the pod fragments GPUs the least: FGD's score (ATC'23), from 0 to 99
+/// (see fragmentation_score), for the kinds of task in `mix`. Without a mix all nodes are equal.
+/// The score assumes that a pod which shares a GPU gets the best GPU of the node; the system of the
+/// node chooses the actual devices. Scans all nodes; O(kinds of task × GPUs²) per node.
 struct fgd {
     gpu_view view{};
     std::shared_ptr<const task_mix> mix{};
@@ -34,7 +34,7 @@ struct fgd {
         return fits(node, task) ? fragmentation_score(*mix, node, task).score : 0;
     }
 
-    /// True if the scores of all nodes are equal: the mixes can be different objects.
+    /// Compares the mixes by value, not by address. O(kinds of task).
     [[nodiscard]] friend bool operator==(const fgd& lhs, const fgd& rhs) {
         return lhs.view == rhs.view &&
                (lhs.mix == rhs.mix || (lhs.mix && rhs.mix && *lhs.mix == *rhs.mix));

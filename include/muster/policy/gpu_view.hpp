@@ -17,12 +17,12 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Where a score finds the GPUs of nodes and pods: whole GPUs in columns of the amounts, shared
-/// GPUs by a reader.
+/// Returns the GPUs of nodes and pods to a score: whole GPUs from columns of the amounts, shared
+/// GPUs from a reader.
 struct gpu_view {
     /// The column of CPUs, in thousandths.
     std::size_t cpu = 0;
-    /// The columns that count whole GPUs. Each is a model of its own.
+    /// The columns that count whole GPUs. Each column is a model.
     std::array<bool, max_kinds> whole{};
     gpu_reader shared{};
 
@@ -30,9 +30,9 @@ struct gpu_view {
     static constexpr std::uint32_t shared_model = max_gpu_models - 1;
     static_assert(max_kinds < shared_model);
 
-    /// Returns what is left of the node's GPUs. Of several kinds of whole GPUs the first one
-    /// counts, and of more than `max_node_gpus` GPUs so many. `held`: the demands of the pods
-    /// there.
+    /// Returns the free amounts of the node's GPUs and CPUs, in thousandths. If a node has several
+    /// kinds of whole GPUs, only the first kind counts; at most `max_node_gpus` GPUs count. `held`:
+    /// the device demands of the pods on the node. O(kinds + GPUs) plus gpu_reader::gpus_left().
     template<std::size_t Width>
     [[nodiscard]] shared_gpu_node node(const resources<Width>& capacity,
                                        const resources<Width>& free, device_stock has,
@@ -56,8 +56,8 @@ struct gpu_view {
         }
         return made;
     }
-    /// Returns what a pod requests of GPUs on a node with these devices. Parts of several GPUs
-    /// count as whole GPUs.
+    /// Returns the request of a pod for CPUs and GPUs, in thousandths, on a node with these
+    /// devices. Parts of several GPUs count as whole GPUs. O(kinds) plus gpu_reader::part().
     template<std::size_t Width>
     [[nodiscard]] shared_gpu_task task(const resources<Width>& request, device_stock has,
                                        device_demand demand) const {

@@ -40,9 +40,9 @@ struct node_watts {
     return saturate(sum);
 }
 
-/// Prefers the node whose power rises the least by the pod, so that GPUs and CPU packages that are
-/// in use are filled first (PWR, CCGrid 2025). The score is the rise in watts, negated. All nodes
-/// have the same `watts`. A pod that shares a GPU is assumed to get the tightest one that it fits.
+/// Prefers the node whose power the pod raises the least, so that GPUs and CPU packages that are in
+/// use are filled first (PWR, CCGrid 2025). The score is the rise in watts, negated. `watts` counts
+/// for all nodes. A pod that shares a GPU is assumed to get the tightest GPU that it fits.
 /// Scans all nodes; O(GPUs²) per node.
 struct power {
     gpu_view view{};

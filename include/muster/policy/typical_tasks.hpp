@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -15,19 +16,33 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Returns the kinds of task that the pods of the state are, running and waiting ones; see
-/// task_mix. O(shapes log shapes).
+/// Returns the most frequent kinds of task among the running and waiting pods of the state, until
+/// they are `percent` of the pods (see task_mix). Of shared GPUs a pod requests what it does on the
+/// first node, in the order of keys, that shares GPUs with it.
+/// O(nodes × stocks + shapes × (stocks + log shapes)) for so many different `node::devices`.
 template<class Traits>
 [[nodiscard]] task_mix typical_tasks(const cluster_state<Traits>& known, const gpu_view& view,
                                      std::int64_t percent) {
+    std::vector<device_stock> stocks{device_stock::none};
+    for (const node_index node : known.node_order())
+        if (known[node].present)
+            if (const device_stock has = known.accounts().devices(node);
+                std::find(stocks.begin(), stocks.end(), has) == stocks.end())
+                stocks.push_back(has);
     std::map<shared_gpu_task, std::int64_t> shares;
     const auto& shapes = known.shapes();
     for (std::size_t at = 0; at < shapes.size(); ++at) {
         const auto& row = shapes[shape_index{at}];
-        if (row.users > 0)
-            shares[view.task(row.request, device_stock::none,
-                             known.constraint_sets()[row.where].value.claims.devices)] +=
-                static_cast<std::int64_t>(row.users);
+        if (row.users == 0)
+            continue;
+        const device_demand demand = known.constraint_sets()[row.where].value.claims.devices;
+        shared_gpu_task task;
+        for (const device_stock has : stocks) {
+            task = view.task(row.request, has, demand);
+            if (task.gpus > 0 || demand == device_demand::none)
+                break;
+        }
+        shares[task] += static_cast<std::int64_t>(row.users);
     }
     std::vector<typical_task> kinds;
     for (const auto& [task, share] : shares)

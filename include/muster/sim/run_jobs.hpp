@@ -138,7 +138,7 @@ inline void check_pods_of_sets(const codec::manifests& objects, const std::vecto
 /// Runs T9k jobs, PodCliqueSets, and pods of the input that are nobody's, from creation to their
 /// end in virtual time: controllers, cycles and pods that run for as long as they declare. Nothing
 /// when something is wrong with the input, which is reported. The order of the objects decides
-/// nothing. `how` is a policy, or a function that returns the policy for the cluster as read.
+/// nothing. `how` is a policy, or a function that returns the policy for the cluster that was read.
 template<class Policy>
 [[nodiscard]] std::optional<run_record>
 run_jobs(const codec::manifests& objects, std::vector<job_input> inputs,

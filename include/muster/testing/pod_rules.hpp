@@ -69,7 +69,8 @@ private:
                            [&](const affinity_term& term) { return selects_pod(term.pods, one); });
     }
 
-    /// What the pod itself asks for counts together, and each volume that it shares by itself.
+    /// The required terms of the pod count together. The term of each shared volume counts by
+    /// itself.
     [[nodiscard]] bool has_company(const seen_pod<Width>& newcomer, const pod_terms& terms,
                                    const node<Width>& there) const {
         std::vector<affinity_term> own;

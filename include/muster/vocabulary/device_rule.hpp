@@ -15,9 +15,10 @@ enum class device_demand : std::uint32_t { none = 0 };
 /// equal devices have equal numbers.
 enum class device_stock : std::uint32_t { none = 0 };
 
-/// Number that a device_rule assigns to the devices of a node together with the demands held there,
-/// so that it finds its answers again without comparing the demands. The caller keeps it with the
-/// demands, and sets it back to `unknown` when these, the devices or the rule change.
+/// Number that a device_rule assigns to the devices of a node together with the demands held there.
+/// With it the rule finds its stored answers without comparing the demands. The caller keeps the
+/// number with the demands, and sets it back to `unknown` when the demands, the devices or the rule
+/// change.
 enum class device_state : std::uint32_t { unknown = 0 };
 
 /// Decides how many pods the devices of a node can serve together. It is for demands that do not
@@ -34,8 +35,8 @@ enum class device_state : std::uint32_t { unknown = 0 };
 /// sorted by number. Preconditions: the answer depends on the arguments only, and removing demands
 /// from `held` does not make it smaller.
 ///
-/// An object that stores its answers can take a `device_state&` as the last parameter. It is
-/// `unknown`, or has the value that an earlier call with equal `has` and `held` stored there.
+/// `room` of an object that stores its answers can have a `device_state&` as its last parameter.
+/// Its value is `unknown`, or what an earlier call with equal `has` and `held` stored there.
 class device_rule {
 public:
     /// Refers to no object: no node serves any demand.

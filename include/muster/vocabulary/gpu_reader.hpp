@@ -10,7 +10,7 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// What a pod requests of shared GPUs, as far as scores need to know.
+/// The request of a pod for shared GPUs, as scores need it.
 struct gpu_part {
     std::int64_t gpus = 0;
     /// Thousandths of each GPU, from 0 to 1000; the largest, if the requests of the pod differ.
@@ -23,9 +23,9 @@ struct gpu_part {
 ///                           std::span<std::int32_t> milli) const
 ///     gpu_part part(device_stock has, device_demand more) const
 ///
-/// `gpus_left` returns the number of GPUs that a node shares, at most the size of `milli`, and sets
-/// there what is left of each beside the demands, in thousandths. `part` returns what a pod
-/// requests on such a node; if `has` is `none`, on some node that can serve it.
+/// `gpus_left` returns the number of GPUs that a node shares, at most the size of `milli`. It
+/// writes the free thousandths of each GPU beside the demands to `milli`. `part` returns the
+/// request of a pod on such a node.
 class gpu_reader {
 public:
     /// Refers to no object: no node shares GPUs.
@@ -53,7 +53,9 @@ public:
         return left_ && has != device_stock::none ? left_(of_, has, held, milli) : 0;
     }
     [[nodiscard]] gpu_part part(device_stock has, device_demand more) const {
-        return part_ && more != device_demand::none ? part_(of_, has, more) : gpu_part{};
+        return part_ && has != device_stock::none && more != device_demand::none
+                   ? part_(of_, has, more)
+                   : gpu_part{};
     }
 
     [[nodiscard]] friend bool operator==(const gpu_reader&, const gpu_reader&) = default;

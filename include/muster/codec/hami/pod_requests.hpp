@@ -46,7 +46,7 @@ inline constexpr std::string_view no_use_id_key = "nvidia.com/nouse-gpuuuid";
 inline constexpr std::string_view numa_bind_key = "nvidia.com/numa-bind";
 inline constexpr std::string_view mode_key = "nvidia.com/vgpu-mode";
 inline constexpr std::string_view policy_key = "hami.io/gpu-scheduler-policy";
-/// A preference among nodes, which is not modelled.
+/// Annotation with a preference among nodes, which is not modelled.
 inline constexpr std::string_view node_policy_key = "hami.io/node-scheduler-policy";
 
 } // namespace hami

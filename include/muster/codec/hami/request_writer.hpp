@@ -43,7 +43,7 @@ inline void write_hami_wishes(const container_share& asked, share_draft& out) {
 } // namespace detail
 
 /// Writes requests in the notation of HAMi (see share_draft). Whole GPUs are `nvidia.com/gpu`
-/// alone. O(requests + words).
+/// alone. O(requests + items of filters).
 inline void write_hami_requests(const std::vector<container_share>& asked, share_draft& out) {
     for (const container_share& each : asked) {
         const share_request& request = each.request;

@@ -29,16 +29,16 @@ inline constexpr std::string_view config_maps_key = "runai/shared-gpu-configmap"
 
 /// The ConfigMaps from which the container of a fraction reads its GPUs.
 struct kai_config_maps {
-    /// The container names each of its keys.
+    /// The container refers to each key of this one.
     std::string by_key;
     /// The container imports it as a whole (`envFrom`).
     std::string imported;
-    /// Why they have no names; empty = they have.
+    /// Why the pod names no ConfigMaps; empty if it names them.
     std::string missing;
 };
 
-/// Returns the ConfigMaps that a pod with a fraction names. `containers`: all of the pod, init
-/// containers first. O(containers).
+/// Returns the ConfigMaps that a pod with a fraction names. `containers`: all containers of the
+/// pod, init containers first. O(containers).
 [[nodiscard]] inline kai_config_maps
 kai_config_maps_of(const object_metadata& pod, const std::vector<container_resources>& containers) {
     const std::string* const prefix = pod.annotations.find(kai_fractions::config_maps_key);
@@ -71,7 +71,7 @@ kai_config_maps_of(const object_metadata& pod, const std::vector<container_resou
 }
 
 /// Returns the part of each GPU that a share takes, as KAI writes it: `0.50`. A fraction is rounded
-/// to hundredths, a tie to the even one; an amount of memory is rounded up to hundredths.
+/// to hundredths, ties to the even digit; an amount of memory is rounded up to hundredths.
 [[nodiscard]] inline std::string kai_portion(const share_memory& share, std::int64_t gpu_memory) {
     std::int64_t hundredths = 100;
     if (const auto* const part = std::get_if<memory_part>(&share)) {

@@ -50,8 +50,8 @@ struct kai_pod {
     std::int64_t whole = 0;
     /// The pod is a reservation pod: it holds a GPU for the sharers of its group.
     bool is_reservation = false;
-    /// Of a reservation pod: pods may get the GPU before it has sharers, as Muster made the pod and
-    /// it is not about to end.
+    /// The GPU of a reservation pod can be given to pods although it has no sharers: Muster made
+    /// the reservation pod, and the pod is not ending.
     bool awaits_sharers = false;
     /// Why the GPUs of the pod are unknown; empty = they are known.
     std::string unread;
@@ -119,7 +119,7 @@ struct kai_pod {
         }
     }
     for (shared_device& each : made.devices)
-        // Without sharers a reservation pod that KAI made is about to end.
+        // KAI deletes its reservation pods when they have no sharers.
         each.healthy = each.used.slots > 0 || awaited.contains(each.id);
     const auto groups = static_cast<std::int64_t>(made.devices.size());
     whole = std::min(whole, kai_fractions::most_gpus);

@@ -18,7 +18,7 @@ inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
-/// Returns billionths, at least 1 and less than all, as a decimal fraction.
+/// Returns billionths as a decimal fraction. Precondition: from 1 to 999,999,999.
 [[nodiscard]] inline std::string fraction_text(std::int64_t billionths) {
     std::string digits = std::to_string(billionths);
     digits.insert(0, 9 - digits.size(), '0');
@@ -29,8 +29,8 @@ namespace detail {
 } // namespace detail
 
 /// Writes requests in the notation of KAI (see share_draft): all memory of a GPU as whole GPUs, the
-/// shares of one container as annotations. Shares of several containers cannot be said. KAI does
-/// not limit cores: a share without cores loses nothing. O(requests).
+/// shares of one container as annotations. The notation cannot express shares of several
+/// containers. KAI does not limit cores, so a share without cores loses nothing. O(requests).
 inline void write_kai_requests(const std::vector<container_share>& asked, share_draft& out) {
     constexpr std::int64_t whole = 1'000'000'000;
     const container_share& first = asked.front();

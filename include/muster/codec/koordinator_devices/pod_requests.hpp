@@ -28,7 +28,7 @@ namespace koordinator_devices {
 
 inline constexpr std::string_view hint_key = "scheduling.koordinator.sh/device-allocate-hint";
 inline constexpr std::string_view partition_key = "scheduling.koordinator.sh/gpu-partition-spec";
-/// Devices of several types at one place, which is not modelled.
+/// Annotation that requests devices of several types at one place, which is not modelled.
 inline constexpr std::string_view joint_key = "scheduling.koordinator.sh/device-joint-allocate";
 
 } // namespace koordinator_devices

@@ -52,9 +52,9 @@ inline void write_koordinator_share(const container_share& asked, share_draft& o
 
 } // namespace detail
 
-/// Writes requests in the notation of Koordinator (see share_draft), which gives GPUs to pods, not
-/// to containers: shares of several containers cannot be said. Whole GPUs are `nvidia.com/gpu`.
-/// O(requests).
+/// Writes requests in the notation of Koordinator (see share_draft). Koordinator gives GPUs to
+/// pods, not to containers, so its notation cannot express shares of several containers. Whole GPUs
+/// are `nvidia.com/gpu`. O(requests).
 inline void write_koordinator_requests(const std::vector<container_share>& asked,
                                        share_draft& out) {
     const container_share& first = asked.front();

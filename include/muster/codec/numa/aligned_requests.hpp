@@ -60,10 +60,10 @@ namespace detail {
 
 /// Returns what the kubelet aligns of a pod's requests. In a Guaranteed pod that is the cpu of
 /// containers with a whole number of CPUs (static CPU Manager), memory and huge pages (static
-/// Memory Manager); in every pod it is extended resources (device plugins). Whether a node has
-/// these managers, its zones tell by the resources that they list. `containers`: init containers
-/// first. If the pod has pod-level resources, its cpu and memory are not aligned, which is
-/// Kubernetes' default up to 1.36. O(containers).
+/// Memory Manager); in every pod it is extended resources (device plugins). A node whose zones list
+/// such a resource has the manager of it. `containers`: init containers first. If the pod has
+/// pod-level resources, its cpu and memory are not aligned, which is Kubernetes' default up
+/// to 1.36. Amounts are in thousandths of cpu and in units of all other resources. O(containers).
 [[nodiscard]] inline numa_demand aligned_requests(std::span<const container_resources> containers,
                                                   bool has_pod_level) {
     numa_demand made;

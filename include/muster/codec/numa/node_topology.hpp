@@ -14,7 +14,7 @@ namespace codec {
 /// topology.node.k8s.io NodeResourceTopology: the NUMA zones of the node with the object's name.
 struct node_topology_object {
     object_metadata metadata;
-    /// Absent = the kubelet's policy rejects no pod.
+    /// Absent: the policy of the kubelet rejects no pod.
     std::optional<numa_zones> zones;
     /// When the object was written last; absent = unknown. Pods that started later are not in the
     /// available amounts.

@@ -50,7 +50,7 @@ struct topology_manager {
     return newest;
 }
 
-/// Reads the deprecated list of policies, of which the first counts.
+/// Reads the first item of the deprecated list of policies.
 inline void read_topology_policies(const field& at, topology_manager& to) {
     const array_reader list = at.as_array();
     if (list.size() == 0)
@@ -160,10 +160,10 @@ inline void read_numa_zone(object_reader& object, std::vector<numa_zone>& to) {
 
 } // namespace detail
 
-/// Reads a NodeResourceTopology, v1alpha1 or v1alpha2. As in scheduler-plugins, of the deprecated
-/// `topologyPolicies` the first counts, and the attributes `topologyManagerPolicy` and
-/// `topologyManagerScope` count more. A node with more zones than are modelled is closed, with a
-/// warning. O(zones² + resources).
+/// Reads a NodeResourceTopology, v1alpha1 or v1alpha2. As in scheduler-plugins, the first of the
+/// deprecated `topologyPolicies` is used, and the attributes `topologyManagerPolicy` and
+/// `topologyManagerScope` override it. A node with more zones than are modelled (max_numa_zones) is
+/// closed, with a warning. O(zones² + resources).
 [[nodiscard]] inline node_topology_object read_node_topology(object_reader& object,
                                                              reading_context& context) {
     node_topology_object read;

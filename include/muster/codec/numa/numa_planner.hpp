@@ -23,17 +23,17 @@ namespace muster {
 inline namespace v0_1 {
 namespace codec {
 
-/// Adds to a volume_plan what pods demand of NUMA zones, and the zones of nodes whose kubelet
-/// rejects pods that it cannot align. See admit_to_zones().
+/// Adds to a volume_plan the demands of pods for room in NUMA zones, and the zones of nodes whose
+/// kubelet rejects pods that it cannot align. See admit_to_zones().
 ///
-/// The room of a zone is what its NodeResourceTopology reports as available. The pods that the
-/// kubelet started before the report are in it; which zones they hold is unknown, so evicting them
-/// frees no room in zones. Other standing pods, and pods that are placed now, are demands: the
-/// kubelet must be able to admit all of them in any order. Kubernetes times have whole seconds: a
-/// pod that started in the second of the report is in it. If the time of a report is unknown, all
-/// standing pods are in it.
+/// The room of a zone is what its NodeResourceTopology reports as available. The report
+/// includes the pods that the kubelet started before it. The zones that these pods hold are
+/// unknown, so evicting them frees no room in zones. Other standing pods, and pods that are placed
+/// now, are demands: the kubelet must be able to admit all of them in any order. Kubernetes times
+/// are whole seconds; a report includes a pod that started in the same second. If the time of a
+/// report is unknown, it includes all standing pods.
 ///
-/// Nodes without such an object, or with another policy, restrict no pod.
+/// Nodes without such an object, or whose policy rejects no pod, restrict no pod.
 class numa_planner {
 public:
     /// The arguments must outlive the planner.
@@ -79,7 +79,7 @@ private:
         return pod.phase != pod_phase::succeeded && pod.phase != pod_phase::failed;
     }
 
-    /// True if the pod is in the available amounts of its node, or its node restricts no pod.
+    /// True if the report of the pod's node includes the pod, or the node restricts no pod.
     [[nodiscard]] bool is_reported(const pod_object& pod) const {
         const auto found = reports_.find(pod.node);
         if (found == reports_.end() || !found->second->reported)
@@ -109,7 +109,7 @@ private:
 
     std::span<const node_object* const> nodes_;
     std::span<const pod_object* const> pods_;
-    /// By node; only those whose policy rejects pods.
+    /// The reports of nodes whose policy rejects pods, by node.
     std::map<std::string_view, const node_topology_object*> reports_;
     /// Resources that some zone lists.
     std::set<std::string_view> listed_;

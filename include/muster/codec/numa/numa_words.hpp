@@ -18,10 +18,11 @@ namespace muster {
 inline namespace v0_1 {
 namespace codec {
 
-/// How far the demands of pods are about NUMA zones.
+/// Which device demands are for room in NUMA zones. `none`: no demand. `all`: every demand, and for
+/// nothing else. `some`: otherwise.
 enum class numa_share : std::uint8_t { none, some, all };
 
-/// O(pods).
+/// Returns the numa_share of the pods. O(pods).
 [[nodiscard]] inline numa_share numa_share_of(const volumes_of_pods& pods,
                                               const volume_plan& plan) {
     bool any = false;

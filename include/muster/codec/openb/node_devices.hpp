@@ -18,9 +18,10 @@ namespace muster {
 inline namespace v0_1 {
 namespace codec {
 
-/// Returns the GPUs of a node of openb, by index: as many as it has of `alibabacloud.com/gpu-count`
-/// or, if it names the model of its GPUs, of `nvidia.com/gpu`. Memory is in thousandths of a GPU.
-/// Returns nullopt for other nodes. `allocatable`: amounts by resource. O(devices).
+/// Returns the GPUs of a node of openb, by index. Their number is the amount of
+/// `alibabacloud.com/gpu-count` or, if the node names the model of its GPUs, of `nvidia.com/gpu`.
+/// Memory is in thousandths of a GPU. Returns nullopt for other nodes. `allocatable`: amounts by
+/// resource. O(devices).
 [[nodiscard]] inline std::optional<node_shares>
 read_openb_node(const object_metadata& node,
                 const std::map<std::string, std::int64_t>& allocatable) {

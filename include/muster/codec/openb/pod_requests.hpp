@@ -32,7 +32,7 @@ inline constexpr std::string_view index_key = "alibabacloud.com/gpu-index";
 /// Label of nodes: the model. Annotation of pods: the accepted models, separated by `|`.
 inline constexpr std::string_view model_key = "alibabacloud.com/gpu-card-model";
 
-/// A GPU, in its thousandths.
+/// One GPU in thousandths.
 inline constexpr std::int64_t whole_gpu = 1000;
 
 } // namespace openb
@@ -58,10 +58,10 @@ namespace detail {
 
 } // namespace detail
 
-/// Reads what a pod requests of openb's GPUs: by its annotations, for all containers together, or
-/// else whole GPUs, which need idle devices. 0 thousandths request nothing. A share is one of
-/// memory and of cores; thousandths are rounded up to percent for the cores. O(annotations +
-/// containers).
+/// Reads what a pod requests of openb's GPUs. Annotations request for all containers together. A
+/// pod without them requests whole GPUs by its resources, which need idle devices. 0 thousandths
+/// request nothing. A share counts for memory and for cores; cores are rounded up to whole percent.
+/// O(annotations + containers).
 [[nodiscard]] inline pod_share_requests
 read_openb_requests(const object_metadata& pod, const std::vector<container_resources>& containers,
                     diagnostics& out) {

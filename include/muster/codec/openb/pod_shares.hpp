@@ -15,7 +15,7 @@ namespace codec {
 
 /// Reads the GPUs that the annotations of a pod of openb name, with its share of each. Returns
 /// nullopt if they name none. If they cannot be read, `unread` is set: the free GPUs of the pod's
-/// node are unknown, so it must not give any. O(annotations).
+/// node are unknown, so no pod may get a GPU of this node. O(annotations).
 [[nodiscard]] inline std::optional<pod_shares> read_openb_pod(const object_metadata& pod,
                                                               diagnostics& out) {
     const metadata_text index_at(pod, "pod", openb::index_key, out);

@@ -18,9 +18,10 @@ namespace muster {
 inline namespace v0_1 {
 namespace codec {
 
-/// Writes requests in the notation of openb (see share_draft): one share of memory and cores, the
-/// greater of the two. openb gives GPUs to pods, so only whole GPUs of several containers can be
-/// added up. It does not know the memory of GPUs: amounts cannot be said. O(requests + words).
+/// Writes requests in the notation of openb (see share_draft), which has one share for memory and
+/// cores: the greater of the two. openb gives GPUs to pods, not to containers, so only whole GPUs
+/// of several containers can be added up. The notation cannot express amounts of memory. O(requests
+/// + items of filters).
 inline void write_openb_requests(const std::vector<container_share>& asked, share_draft& out) {
     const container_share& first = asked.front();
     const bool all_whole = std::all_of(asked.begin(), asked.end(), [](const container_share& each) {

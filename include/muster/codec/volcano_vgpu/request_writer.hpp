@@ -14,8 +14,8 @@ namespace muster {
 inline namespace v0_1 {
 namespace codec {
 
-/// Writes requests in the notation of Volcano's vGPUs (see share_draft): limits, as Volcano reads
-/// no others. O(requests + words).
+/// Writes requests in the notation of Volcano's vGPUs (see share_draft), as limits: Volcano reads
+/// no requests. O(requests + items of filters).
 inline void write_volcano_vgpu_requests(const std::vector<container_share>& asked,
                                         share_draft& out) {
     for (const container_share& each : asked) {
