@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,43 @@ TEST_CASE("the typical tasks are those of all pods, running and waiting, by shap
     CHECK(typical_tasks(known, view, 75).kinds().size() == 1);
     ok(known.remove_pod("r"));
     CHECK(typical_tasks(known, view, 100).kinds().size() == 1);
+}
+
+/// Demands are of so many thousandths of a GPU; nodes of stock 1 share none.
+struct of_thousandths {
+    std::size_t gpus_left(device_stock has, std::span<const device_demand>,
+                          std::span<std::int32_t> milli) const {
+        if (has == device_stock{1})
+            return 0;
+        milli[0] = whole_gpu_milli;
+        return 1;
+    }
+    gpu_part part(device_stock has, device_demand more) const {
+        if (has == device_stock{1})
+            return {};
+        return {1, static_cast<std::int64_t>(more) * static_cast<std::int64_t>(has)};
+    }
+};
+
+TEST_CASE("of shared GPUs a task is what the pod requests on the first node that shares them") {
+    const of_thousandths object;
+    cluster known{kind_id{2}};
+    for (const std::uint32_t stock : {1U, 3U, 2U}) {
+        cluster::node_type node = machine(9);
+        node.devices = device_stock{stock};
+        ok(known.upsert_node("n" + std::to_string(9 - stock), node));
+    }
+    ok(known.upsert_gang("g", gang_of(1)));
+    cluster::pod_type pod = asking(1);
+    pod.where.claims.devices = device_demand{100};
+    ok(known.upsert_pod("p", "g", pod));
+    gpu_view view;
+    view.shared = gpu_reader::of(object);
+    const task_mix all = typical_tasks(known, view, 100);
+    REQUIRE(all.kinds().size() == 1);
+    // n6 has stock 3.
+    CHECK(all.kinds()[0].task.milli == 300);
+    CHECK(all.kinds()[0].task.models == std::uint64_t{1} << gpu_view::shared_model);
 }
 
 TEST_CASE("without typical tasks all nodes are equal, and scores with equal mixes are equal") {

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <muster/codec/device_judge.hpp>
+#include <muster/codec/shared_gpu_view.hpp>
+
+namespace codec_shared_gpu_view_test {
+
+using namespace muster;
+using namespace muster::codec;
+
+/// Two GPUs of HAMi with 1,000 MiB.
+share_stock two_gpus() {
+    share_stock made;
+    made.system = share_system::hami;
+    for (const char* id : {"a", "b"}) {
+        shared_device gpu;
+        gpu.id = id;
+        gpu.memory = 1'000;
+        gpu.cores = 100;
+        gpu.slots = 2;
+        made.devices.push_back(gpu);
+    }
+    return made;
+}
+
+share_demand asks(std::int64_t memory, std::int64_t cores, std::int64_t count = 1) {
+    share_request request;
+    request.count = count;
+    request.memory = memory_amount{memory};
+    request.cores = cores;
+    share_demand made;
+    made.asks[share_system::hami] = {request};
+    return made;
+}
+
+std::vector<std::int64_t> left(const share_stock& of, const std::vector<share_demand>& pods) {
+    std::vector<const share_demand*> all;
+    for (const share_demand& each : pods)
+        all.push_back(&each);
+    return gpu_milli_left(of, all, 1'000);
+}
+
+TEST_CASE("of a GPU the smaller part of memory and cores is left, rounded down") {
+    CHECK(left(two_gpus(), {}) == std::vector<std::int64_t>{1'000, 1'000});
+    CHECK(left(two_gpus(), {asks(1, 60, 2)}) == std::vector<std::int64_t>{400, 400});
+    CHECK(left(two_gpus(), {asks(601, 30, 2)}) == std::vector<std::int64_t>{399, 399});
+    share_stock odd = two_gpus();
+    odd.devices[0].memory = 3;
+    odd.devices[0].used.memory = 1;
+    odd.devices[1].cores = 0;
+    CHECK(left(odd, {}) == std::vector<std::int64_t>{666, 1'000});
+}
+
+TEST_CASE("a GPU that takes no more pods has nothing left") {
+    share_stock stock = two_gpus();
+    stock.devices[0].used.slots = 2;
+    stock.devices[1].healthy = false;
+    CHECK(left(stock, {}) == std::vector<std::int64_t>{0, 0});
+    stock = two_gpus();
+    stock.devices[0].used.memory = 2'000;
+    CHECK(left(stock, {})[0] == 0);
+    share_demand held;
+    held.held.push_back({1, {1, 250, 0}, ""});
+    CHECK(left(two_gpus(), {held}) == std::vector<std::int64_t>{1'000, 750});
+}
+
+TEST_CASE("a pod requests the larger part of memory and cores, rounded up") {
+    const auto part = [](const share_demand& of) {
+        const gpu_part made = gpu_part_of(two_gpus(), of);
+        return std::array{made.gpus, made.milli};
+    };
+    CHECK(part(asks(250, 10)) == std::array<std::int64_t, 2>{1, 250});
+    CHECK(part(asks(1, 33, 2)) == std::array<std::int64_t, 2>{2, 330});
+    CHECK(part(asks(5'000, 0)) == std::array<std::int64_t, 2>{1, 1'000});
+    CHECK(part({}) == std::array<std::int64_t, 2>{0, 0});
+    share_stock without_cores = two_gpus();
+    without_cores.devices[0].cores = without_cores.devices[1].cores = 0;
+    CHECK(gpu_part_of(without_cores, asks(250, 0)).milli == 250);
+    without_cores.devices[0].memory = without_cores.devices[1].memory = 3;
+    CHECK(gpu_part_of(without_cores, asks(1, 0)).milli == 334);
+}
+
+TEST_CASE("a judge reads the GPUs of its nodes for scores, and none for numbers of another judge") {
+    device_judge judge({});
+    const auto stock = judge.with_shares(device_stock::none, "node", two_gpus());
+    const auto half = judge.with_shares(device_demand::none, "half", asks(500, 50));
+    std::array<std::int32_t, 4> milli{};
+    REQUIRE(judge.gpus_left(stock, std::vector{half, half, half}, milli) == 2);
+    CHECK(milli[0] + milli[1] == 500);
+    CHECK(judge.part(stock, half).gpus == 1);
+    CHECK(judge.part(stock, half).milli == 500);
+    CHECK(judge.gpus_left(device_stock{9}, {}, milli) == 0);
+    CHECK(judge.gpus_left(stock, std::vector{device_demand{9}}, milli) == 2);
+    CHECK(judge.part(stock, device_demand{9}).gpus == 0);
+    CHECK(judge.part(device_stock{9}, half).gpus == 0);
+}
+
+} // namespace codec_shared_gpu_view_test
