@@ -21,6 +21,7 @@
 #include <muster/codec/document.hpp>
 #include <muster/codec/field_reader.hpp>
 #include <muster/codec/metadata_text.hpp>
+#include <muster/codec/reading_context.hpp>
 #include <muster/codec/request_reader.hpp>
 #include <muster/codec/share_demand.hpp>
 #include <muster/codec/share_translation.hpp>
@@ -39,12 +40,14 @@ inline constexpr std::array<std::string_view, 2> container_lists{"initContainers
                                                         const boost::json::object& spec,
                                                         const std::string& file, diagnostics& out) {
     share_template read;
+    boost::json::object maps;
     for (const std::string_view map : {"labels", "annotations"})
-        if (const auto* const entries = translate::find_object(&metadata, map))
-            for (const auto& [key, value] : *entries)
-                if (const auto* const text = value.if_string())
-                    (map == "labels" ? read.metadata.labels : read.metadata.annotations)
-                        .set(std::string(key), std::string(translate::view(*text)));
+        if (const auto* const found = metadata.if_contains(map))
+            maps[map] = *found;
+    const document of_metadata(file, std::move(maps));
+    object_reader texts(of_metadata, out);
+    read.metadata.labels = read_labels(texts.optional("labels"));
+    read.metadata.annotations = read_labels(texts.optional("annotations"));
     boost::json::object lists;
     for (const std::string_view list : container_lists)
         if (const auto* const containers = translate::find_array(&spec, list))

@@ -266,6 +266,11 @@ private:
         }
         if (demand.empty())
             return;
+        // 0 thousandths request nothing, so any node will do.
+        if (demand.only == share_system::openb && demand.asks.empty()) {
+            into.pods[pod.metadata.key].has_shares = true;
+            return;
+        }
         if (demand.only == share_system::kai && how_.needs_config_maps)
             if (const kai_config_maps maps = kai_config_maps_of(pod.metadata, pod.share_containers);
                 !maps.missing.empty()) {

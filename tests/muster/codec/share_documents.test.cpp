@@ -94,4 +94,14 @@ TEST_CASE("malformed resources are errors") {
     CHECK_FALSE(out.ok());
 }
 
+TEST_CASE("an annotation that is no text is an error") {
+    boost::json::object made =
+        boost::json::parse(
+            R"({"metadata":{"annotations":{"gpu-fraction":0.5}},"spec":{"containers":[{"name":"c"}]}})")
+            .as_object();
+    diagnostics out;
+    CHECK(translate_manifest_shares(made, share_system::hami, "f", out).empty());
+    CHECK_FALSE(out.ok());
+}
+
 } // namespace codec_share_documents_test

@@ -287,6 +287,9 @@ TEST_CASE(
     CHECK(placed(nodes + asks("a", a10)) == "a=n2 ");
     CHECK(placed(nodes + asks("a", ", alibabacloud.com/gpu-card-model: A")).empty());
     CHECK(placed(nodes + asks("a", a10) + asks("b", a10) + asks("c", a10)) == "a=n2 b=n2 ");
+    // Without GPUs it can run anywhere.
+    CHECK(placed(node("m", "") + gpu_node("n1", "A10") +
+                 pod({"z", "", "alibabacloud.com/gpu-milli: '0'"})) == "z=m ");
     // A pod that names its GPUs waits for them.
     const std::string second = ", alibabacloud.com/gpu-index: 1-2";
     CHECK(placed(gpu_node("n1", "A10") + asks("a", second) + asks("b", second)) == "a=n1 ");
