@@ -192,10 +192,12 @@ check_commands() {
     done < <(sed -n 's/^| `muster \([a-z]*\)[^`]*` .*/\1/p' "$tree/README.md")
 }
 
-# storage_kinds: the storage and device kinds that the scheduler reads, as `kubectl get` names them.
+# storage_kinds: the storage and device kinds that the scheduler reads and every server has, as
+# `kubectl get` names them.
 storage_kinds() {
-    tr -d ' \n' <"$source/include/muster/kube/dialect.hpp" | grep -oE '"[a-z]+",content::storage' |
-        sed 's/^"//; s/".*//; s/^persistentvolumeclaims$/pvc/; s/^persistentvolumes$/pv/'
+    tr -d ' \n' <"$source/include/muster/kube/dialect.hpp" |
+        grep -oE '"([a-z0-9.]+/)?v1","[A-Za-z]+","[a-z]+",content::storage' |
+        sed 's/^"[^"]*","[^"]*","//; s/".*//; s/^persistentvolumeclaims$/pvc/; s/^persistentvolumes$/pv/'
 }
 
 check_kinds() {
