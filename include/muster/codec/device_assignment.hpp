@@ -41,7 +41,7 @@ public:
     /// outlive this object. O(devices + pods), and an allocation for each node with such pods.
     device_assignment(const manifests& objects, const placements& placed,
                       const std::set<object_key>& gone)
-        : objects_(&objects), placed_(&placed), gone_(&gone), catalog_(objects.devices) {
+        : objects_(&objects), placed_(&placed), catalog_(objects.devices) {
         std::erase_if(catalog_.claims, [&](const auto& each) {
             const auto& users = each.second->reserved_for;
             return !users.empty() && std::ranges::all_of(users, [&](const auto& user) {
@@ -212,7 +212,6 @@ private:
 
     const manifests* objects_;
     const placements* placed_;
-    const std::set<object_key>* gone_;
     device_catalog catalog_;
     std::vector<const node_object*> nodes_;
     /// The pods of the objects that are not in `gone`.

@@ -151,11 +151,13 @@ public:
         return aligned_of(of) && asked.claims.empty() && asked.shared.empty() &&
                asked.positions.empty() && asked.shares.empty();
     }
-    /// Returns the shared GPUs of a node, or the demand for shared GPUs of a pod. Precondition: the
-    /// number is not `none`. O(1).
-    [[nodiscard]] const share_stock& shares_of(device_stock of) const { return on(of).shares; }
+    /// Returns the shared GPUs of a node, or the demand for shared GPUs of a pod. Nothing is shared
+    /// or demanded if the number is `none`. O(1).
+    [[nodiscard]] const share_stock& shares_of(device_stock of) const {
+        return of == device_stock::none ? no_stock_ : on(of).shares;
+    }
     [[nodiscard]] const share_demand& shares_of(device_demand of) const {
-        return record(of).shares;
+        return of == device_demand::none ? no_demand_ : record(of).shares;
     }
     /// Returns the number of a node's devices. `kind` must be equal only for nodes of which the
     /// devices, and their use by pods without demands, are equal for all demands. `view()` returns
@@ -386,6 +388,8 @@ private:
     }
 
     device_classes classes_;
+    share_stock no_stock_;
+    share_demand no_demand_;
     std::vector<demand_record> demands_;
     std::map<std::string, device_demand> asking_;
     std::map<std::vector<std::size_t>, device_demand> holding_;

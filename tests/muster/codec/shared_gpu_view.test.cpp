@@ -100,6 +100,8 @@ TEST_CASE("a judge reads the GPUs of its nodes for scores, and none for numbers 
     CHECK(judge.gpus_left(stock, std::vector{device_demand{9}}, milli) == 2);
     CHECK(judge.part(stock, device_demand{9}).gpus == 0);
     CHECK(judge.part(device_stock{9}, half).gpus == 0);
+    CHECK_FALSE(judge.shares_of(device_stock::none).system);
+    CHECK(judge.shares_of(device_demand::none).empty());
 }
 
 } // namespace codec_shared_gpu_view_test
