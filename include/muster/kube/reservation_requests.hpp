@@ -52,11 +52,16 @@ struct reservation_options {
     const auto field_of = [](const char* name, const char* path) {
         return object{{"name", name}, {"valueFrom", {{"fieldRef", {{"fieldPath", path}}}}}};
     };
-    const object one_gpu{{codec::kai_fractions::gpu_resource, "1"}};
+    // KAI's amounts. A pod without them is the first that the kubelet evicts, and a ResourceQuota
+    // rejects it.
+    const object requests{
+        {"cpu", "1m"}, {"memory", "10Mi"}, {codec::kai_fractions::gpu_resource, "1"}};
+    const object limits{
+        {"cpu", "50m"}, {"memory", "100Mi"}, {codec::kai_fractions::gpu_resource, "1"}};
     const object container{{"name", "resource-reservation"},
                            {"image", how.image},
                            {"imagePullPolicy", "IfNotPresent"},
-                           {"resources", {{"limits", one_gpu}, {"requests", one_gpu}}},
+                           {"resources", {{"limits", limits}, {"requests", requests}}},
                            {"env", array{field_of("POD_NAME", "metadata.name"),
                                          field_of("POD_NAMESPACE", "metadata.namespace")}}};
     object spec{{"nodeName", node},

@@ -27,7 +27,8 @@ TEST_CASE("a reservation pod is as KAI's, on its node, and bears the name of its
             "containers": [{
                 "name": "resource-reservation", "image": "agent:1",
                 "imagePullPolicy": "IfNotPresent",
-                "resources": {"limits": {"nvidia.com/gpu": "1"}, "requests": {"nvidia.com/gpu": "1"}},
+                "resources": {"limits": {"cpu": "50m", "memory": "100Mi", "nvidia.com/gpu": "1"},
+                              "requests": {"cpu": "1m", "memory": "10Mi", "nvidia.com/gpu": "1"}},
                 "env": [
                     {"name": "POD_NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},
                     {"name": "POD_NAMESPACE",
