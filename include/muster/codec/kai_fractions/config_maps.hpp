@@ -71,7 +71,8 @@ kai_config_maps_of(const object_metadata& pod, const std::vector<container_resou
 }
 
 /// Returns the part of each GPU that a share takes, as KAI writes it: `0.50`. A fraction is rounded
-/// to hundredths, ties to the even digit; an amount of memory is rounded up to hundredths.
+/// to hundredths, ties to the even digit; an amount of memory is rounded up to hundredths. At least
+/// 0.01, where KAI writes 0.00: no container may use nothing.
 [[nodiscard]] inline std::string kai_portion(const share_memory& share, std::int64_t gpu_memory) {
     std::int64_t hundredths = 100;
     if (const auto* const part = std::get_if<memory_part>(&share)) {
@@ -84,7 +85,7 @@ kai_config_maps_of(const object_metadata& pod, const std::vector<container_resou
                amount && gpu_memory > 0) {
         hundredths = saturate((int128{amount->units} * 100 + gpu_memory - 1) / int128{gpu_memory});
     }
-    hundredths = std::clamp<std::int64_t>(hundredths, 0, 100);
+    hundredths = std::clamp<std::int64_t>(hundredths, 1, 100);
     const std::string rest = std::to_string(hundredths % 100);
     return std::to_string(hundredths / 100) + "." + (rest.size() < 2 ? "0" : "") + rest;
 }

@@ -59,6 +59,8 @@ TEST_CASE("a part of a GPU has two decimals") {
     CHECK(portion(2, 3) == "0.67");
     CHECK(portion(5, 100) == "0.05");
     CHECK(portion(125, 1000) == "0.12");
+    CHECK(portion(4, 1000) == "0.01");
+    CHECK(portion(1, 1'000'000'000) == "0.01");
     CHECK(portion(375, 1000) == "0.38");
     CHECK(portion(999'999'999, 1'000'000'000) == "1.00");
     CHECK(kai_portion(memory_amount{5000}, 10000) == "0.50");
