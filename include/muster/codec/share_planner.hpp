@@ -48,8 +48,12 @@ public:
         std::set<share_system> served = all_share_systems();
         /// Namespace of KAI's reservation pods.
         std::string reservations{kai_fractions::reservation_namespace};
-        /// A pod with a fraction of KAI waits unless it names its ConfigMaps.
-        bool needs_config_maps = false;
+        /// Only reservation pods of this scheduler await sharers; empty = of any.
+        std::string scheduler{};
+        /// Pods are planned to be bound, so all that KAI's fractions need must be there: a pod
+        /// waits if it does not name its ConfigMaps or names its groups already, and a group gets
+        /// no pods if no reservation pod names its GPU.
+        bool binds_pods = false;
     };
 
     /// The references must outlive the planner.
@@ -147,9 +151,9 @@ private:
         std::vector<kai_pod> standing;
         const auto& pods = on_node_[node.metadata.key.name];
         for (const pod_object* const pod : pods)
-            standing.push_back(
-                read_kai_pod(pod->metadata, pod->share_containers, *out_, how_.reservations));
-        node_shares made = kai_devices(node.metadata, gpus, standing, *out_);
+            standing.push_back(read_kai_pod(pod->metadata, pod->share_containers, *out_,
+                                            how_.reservations, how_.scheduler));
+        node_shares made = kai_devices(node.metadata, gpus, standing, *out_, how_.binds_pods);
         node_devices of;
         std::size_t next_whole = 0;
         for (std::size_t at = 0; at < standing.size(); ++at) {
@@ -240,6 +244,14 @@ private:
         to.has_shares = true;
     }
 
+    /// Returns why a waiting pod with a fraction of KAI cannot be bound; empty = it can.
+    [[nodiscard]] static std::string unready_fraction(const pod_object& pod) {
+        if (!kai_groups(pod.metadata).empty())
+            return "label " + std::string(kai_fractions::group_label) +
+                   " names a group before the pod has a node (expected none: the Binding adds it)";
+        return kai_config_maps_of(pod.metadata, pod.share_containers).missing;
+    }
+
     void plan_waiting(const pod_object& pod, volume_plan& into) {
         if (pod.share_containers.empty() && pod.share_marks.empty())
             return;
@@ -266,16 +278,10 @@ private:
         }
         if (demand.empty())
             return;
-        // 0 thousandths request nothing, so any node will do.
-        if (demand.only == share_system::openb && demand.asks.empty()) {
-            into.pods[pod.metadata.key].has_shares = true;
-            return;
-        }
-        if (demand.only == share_system::kai && how_.needs_config_maps)
-            if (const kai_config_maps maps = kai_config_maps_of(pod.metadata, pod.share_containers);
-                !maps.missing.empty()) {
+        if (demand.only == share_system::kai && how_.binds_pods)
+            if (std::string lacks = unready_fraction(pod); !lacks.empty()) {
                 into.pods[pod.metadata.key].has_shares = true;
-                into.pods[pod.metadata.key].waits.push_back(maps.missing);
+                into.pods[pod.metadata.key].waits.push_back(std::move(lacks));
                 return;
             }
         volume_effects& to = into.pods[pod.metadata.key];

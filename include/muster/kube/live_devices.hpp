@@ -36,11 +36,13 @@ class live_devices {
 public:
     using object_key = codec::object_key;
 
-    /// Serves fractions of KAI, whose reservation pods are in this namespace. By default, pods with
-    /// fractions wait. Call before the first object is put.
-    void serve_fractions(const std::string& reservations) {
+    /// Serves fractions of KAI, whose reservation pods are in this namespace. Of those without
+    /// sharers, only the ones that `scheduler` made get pods. By default, pods with fractions wait.
+    /// Call before the first object is put.
+    void serve_fractions(const std::string& reservations, const std::string& scheduler) {
         shares_.served.insert(codec::share_system::kai);
         shares_.reservations = reservations;
+        shares_.scheduler = scheduler;
         reservations_.serve(reservations);
     }
 
@@ -116,6 +118,7 @@ public:
     }
     void lose_pod(const object_key& key) {
         is_old_ |= sharers_.erase(key) > 0 && shares_gpus_;
+        share_marks_.erase(key);
         reservations_.lose(key);
         is_old_ |= aligned_.erase(key) > 0 && !topologies_.empty();
         lose_user(key);
@@ -131,6 +134,7 @@ public:
                              const live_gangs<Width>& gangs) {
         if (!std::exchange(is_old_, false))
             return false;
+        ++renewals_;
         any_agent_ = std::ranges::any_of(
             nodes, [](const auto& each) { return !each.second.of_agents.empty(); });
         if (users_.empty() && sharers_.empty() && (aligned_.empty() || topologies_.empty()) &&
@@ -221,6 +225,8 @@ public:
     [[nodiscard]] const std::vector<object_key>& unready() const noexcept { return unready_; }
     /// Grows with every change of an object.
     [[nodiscard]] std::uint64_t changes() const noexcept { return changes_; }
+    /// Grows whenever the effects are recomputed.
+    [[nodiscard]] std::uint64_t renewals() const noexcept { return renewals_; }
     /// Grows with every change of a ResourceSlice or DeviceClass.
     [[nodiscard]] std::uint64_t supply_changes() const noexcept { return supply_changes_; }
 
@@ -300,9 +306,18 @@ private:
     }
     /// A pod that requests GPUs or shares of them.
     void note_sharer(const codec::pod_object& pod) {
+        const object_key& key = pod.metadata.key;
+        const auto known = share_marks_.find(key);
+        const bool is_changed = known == share_marks_.end() ? !pod.share_marks.empty()
+                                                            : known->second != pod.share_marks;
+        if (pod.share_marks.empty())
+            share_marks_.erase(key);
+        else if (is_changed)
+            share_marks_.insert_or_assign(key, pod.share_marks);
         if (pod.share_containers.empty() && pod.share_marks.empty())
-            return;
-        is_old_ |= sharers_.insert(pod.metadata.key).second || shares_gpus_;
+            is_old_ |= sharers_.erase(key) > 0;
+        else
+            is_old_ |= sharers_.insert(key).second || shares_gpus_ || is_changed;
     }
 
     /// A pod with requests that a kubelet may align to NUMA zones.
@@ -338,10 +353,13 @@ private:
     std::set<object_key> users_;
     /// Pods that request GPUs or shares of them.
     std::set<object_key> sharers_;
+    /// The requests for shares of GPUs, of pods that have any.
+    std::map<object_key, std::vector<std::string>> share_marks_;
     bool shares_gpus_ = false;
     codec::share_planner::options shares_{
         {codec::share_system::hami, codec::share_system::volcano, codec::share_system::koordinator},
         std::string(codec::kai_fractions::reservation_namespace),
+        {},
         true};
     live_reservations reservations_;
     /// Pods with requests that a kubelet may align to NUMA zones.
@@ -355,6 +373,7 @@ private:
     std::vector<object_key> unready_;
     codec::device_counter::kind_names names_;
     std::uint64_t changes_ = 0;
+    std::uint64_t renewals_ = 0;
     std::uint64_t supply_changes_ = 0;
     /// Some node has a resource that only the agent of another scheduler gives.
     bool any_agent_ = false;

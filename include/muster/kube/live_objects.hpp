@@ -76,7 +76,7 @@ public:
           pods_kind_(*kinds_.intern("pods")),
           scope_(how_.rules) {
         if (how_.reservations)
-            storage_.serve_fractions(how_.reservations->name_space);
+            storage_.serve_fractions(how_.reservations->name_space, how_.reservations->scheduler);
     }
     live_objects(const live_objects&) = delete;
     live_objects& operator=(const live_objects&) = delete;

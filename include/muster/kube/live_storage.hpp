@@ -76,8 +76,8 @@ public:
     };
 
     /// See live_devices::serve_fractions().
-    void serve_fractions(const std::string& reservations) {
-        devices_.serve_fractions(reservations);
+    void serve_fractions(const std::string& reservations, const std::string& scheduler) {
+        devices_.serve_fractions(reservations, scheduler);
     }
 
     void put(codec::claim_object object, std::string version) {

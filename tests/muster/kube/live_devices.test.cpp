@@ -105,6 +105,26 @@ TEST_CASE("live, the first pod that shares a GPU starts though its node was ther
     CHECK(of.outcome() == "on h");
 }
 
+TEST_CASE("live, an annotation that asks for a share counts though its pod was known before") {
+    muster::kube::live_options how = fed_objects::options();
+    how.reservations = muster::kube::reservation_options{"reserved", "agent", "", "", "gangs"};
+    fed_objects of(std::move(how));
+    const std::string annotated =
+        "---\napiVersion: v1\nkind: Pod\nmetadata: {name: a, annotations: {gpu-fraction: "
+        "'0.5'}}\nspec: {schedulerName: gangs, containers: [{name: c, resources: {limits: "
+        "{nvidia.com/gpu: 1}}}]}\n";
+    std::string plain = annotated;
+    plain.erase(plain.find(", annotations"), 36);
+    of.take(node("n1", ", nvidia.com/gpu: 1") + plain);
+    of.objects.tell(of.view, std::exchange(of.first, {}));
+    CHECK_FALSE(of.objects.storage().plan().find({"team", "a"}));
+    of.take(annotated);
+    of.objects.tell(of.view, {});
+    const auto* const effects = of.objects.storage().plan().find({"team", "a"});
+    REQUIRE(effects);
+    CHECK(effects->has_shares);
+}
+
 TEST_CASE(
     "live, a pod starts where a NUMA zone has room beside pods that started since the report") {
     const auto report = [](const std::string& available, const std::string& second) {

@@ -53,9 +53,51 @@ struct kai_pod {
     /// The GPU of a reservation pod can be given to pods although it has no sharers: Muster made
     /// the reservation pod, and the pod is not ending.
     bool awaits_sharers = false;
+    /// Of a reservation pod: the text by which it names its GPU; empty = it does not, or the pod is
+    /// about to end.
+    std::string gpu;
     /// Why the GPUs of the pod are unknown; empty = they are known.
     std::string unread;
 };
+
+/// True if the text is the index or the UUID of one GPU or of one partition (MIG) of a GPU.
+[[nodiscard]] inline bool names_kai_gpu(std::string_view text) noexcept {
+    constexpr std::string_view digits = "0123456789";
+    constexpr std::size_t most_digits = 9;
+    if (!text.empty() && text.size() <= most_digits)
+        if (text.find_first_not_of(digits) == std::string_view::npos)
+            return true;
+    constexpr std::size_t prefix = 4;
+    return (text.starts_with("GPU-") || text.starts_with("MIG-")) && text.size() > prefix &&
+           text.find_first_not_of(
+               "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-/", prefix) ==
+               std::string_view::npos;
+}
+
+namespace detail {
+
+/// The groups whose GPU is known: a reservation pod names it, and that of no other group does. Of
+/// those in `unusable` a reservation pod names it by a text that no other pod can use.
+struct kai_reserved {
+    std::set<std::string_view> known;
+    std::set<std::string_view> unusable;
+};
+
+[[nodiscard]] inline kai_reserved reserved_by_kai_pods(const std::vector<kai_pod>& pods) {
+    kai_reserved made;
+    std::map<std::string_view, std::set<std::string_view>> groups_of;
+    for (const kai_pod& pod : pods)
+        for (const std::string& group : pod.groups)
+            if (pod.is_reservation && !pod.gpu.empty())
+                groups_of[pod.gpu].insert(group);
+    for (const auto& [gpu, groups] : groups_of) {
+        const bool is_usable = groups.size() == 1 && names_kai_gpu(gpu);
+        (is_usable ? made.known : made.unusable).insert(groups.begin(), groups.end());
+    }
+    return made;
+}
+
+} // namespace detail
 
 /// Returns the memory of each GPU of a node in MiB, rounded down to a multiple of 100. A label of
 /// 1048576 or more is in bytes. Without a label the memory is 100, as in KAI, so that a fraction
@@ -81,10 +123,12 @@ struct kai_pod {
 /// Returns the GPUs of a node of KAI: one device for each group of sharers, with the group as its
 /// id; one for each GPU that a pod uses alone; and the idle ones. The id of an idle device starts
 /// with `idle_prefix`; when a pod shares it, a new group replaces the id. `allocatable`: amount of
-/// nvidia.com/gpu. KAI has no hardware ids: kubelet assigns a GPU to the reservation pod. O(pods ×
-/// groups × devices).
+/// nvidia.com/gpu. KAI has no hardware ids: kubelet assigns a GPU to the reservation pod.
+/// `binds_pods`: a group gets pods only if its reservation pod stands and names its GPU; by
+/// default, sharers prove that the group has a GPU. O(pods × groups × devices).
 [[nodiscard]] inline node_shares kai_devices(const object_metadata& node, std::int64_t allocatable,
-                                             const std::vector<kai_pod>& pods, diagnostics& out) {
+                                             const std::vector<kai_pod>& pods, diagnostics& out,
+                                             bool binds_pods = false) {
     node_shares made{node.key.name, {}, {}};
     const std::int64_t memory = kai_gpu_memory(node, out);
     const auto device = [&](std::string id) {
@@ -118,9 +162,14 @@ struct kai_pod {
             found->used.memory = saturating_add(found->used.memory, units_of(*pod.share, memory));
         }
     }
+    const detail::kai_reserved reserved =
+        binds_pods ? detail::reserved_by_kai_pods(pods) : detail::kai_reserved{};
     for (shared_device& each : made.devices)
         // KAI deletes its reservation pods when they have no sharers.
-        each.healthy = each.used.slots > 0 || awaited.contains(each.id);
+        each.healthy = each.used.slots > 0 ? !binds_pods || reserved.known.contains(each.id)
+                                           : awaited.contains(each.id);
+    for (shared_device& each : made.devices)
+        each.healthy = each.healthy && !reserved.unusable.contains(each.id);
     const auto groups = static_cast<std::int64_t>(made.devices.size());
     whole = std::min(whole, kai_fractions::most_gpus);
     for (std::int64_t index = 0; index < whole; ++index) {

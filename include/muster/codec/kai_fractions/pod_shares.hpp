@@ -133,18 +133,23 @@ struct kai_annotations {
 
 /// Reads what a pod holds of the GPUs of its node: shares by its labels and annotations, whole GPUs
 /// by its requests. A reservation pod, which is a pod of the namespace `reservations`, holds the
-/// GPU of its group. O(labels + containers).
+/// GPU of its group. `scheduler`: name of the only scheduler whose reservation pods await sharers;
+/// empty = any scheduler of Muster. O(labels + containers).
 [[nodiscard]] inline kai_pod
 read_kai_pod(const object_metadata& pod, const std::vector<container_resources>& containers,
-             diagnostics& out,
-             std::string_view reservations = kai_fractions::reservation_namespace) {
+             diagnostics& out, std::string_view reservations = kai_fractions::reservation_namespace,
+             std::string_view scheduler = {}) {
     kai_pod read;
     read.pod = pod.key.name_space + "/" + pod.key.name;
     read.groups = kai_groups(pod);
     read.is_reservation = pod.key.name_space == reservations;
     if (read.is_reservation) {
+        const std::string* const maker = pod.annotations.find(kai_fractions::reserved_by);
         read.awaits_sharers =
-            !pod.terminating && pod.annotations.find(kai_fractions::reserved_by) != nullptr;
+            !pod.terminating && maker && (scheduler.empty() || *maker == scheduler);
+        if (const std::string* const gpu = pod.annotations.find(kai_fractions::gpu_key);
+            gpu && !pod.terminating)
+            read.gpu = *gpu;
         // Its GPU is the device of its group.
         if (read.groups.empty())
             read.whole = detail::whole_gpus(containers);

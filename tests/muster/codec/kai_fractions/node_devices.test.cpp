@@ -83,6 +83,48 @@ TEST_CASE("the GPU of a group without sharers gets pods if Muster made its reser
     std::string ending = made;
     ending.replace(ending.find("name: p"), 7, "name: p, deletionTimestamp: '2026-01-01T00:00:00Z'");
     CHECK_FALSE(kai_devices({}, 1, {standing(ending)}, out).devices.at(0).healthy);
+    const auto awaits = [&](const char* scheduler) {
+        read_object object(made);
+        return read_kai_pod(object.metadata, object.containers, object.out,
+                            kai_fractions::reservation_namespace, scheduler)
+            .awaits_sharers;
+    };
+    CHECK(awaits("gangs"));
+    CHECK_FALSE(awaits("others"));
+}
+
+TEST_CASE("a text names one GPU if it is an index or a UUID") {
+    for (const char* const right : {"0", "15", "GPU-2f1c-0A", "MIG-1", "MIG-GPU-1/2/0"})
+        CHECK(names_kai_gpu(right));
+    for (const char* const wrong : {"", "all", "none", "void", "0,1", "-1", " 0", "0 ", "0x1",
+                                    "9999999999", "GPU-", "GPU-1,GPU-2", "XPU-1"})
+        CHECK_FALSE(names_kai_gpu(wrong));
+}
+
+TEST_CASE("when pods are bound, a group with sharers gets more only if a pod names its GPU") {
+    const std::string sharer = pod("{gpu-fraction: '0.5'}", "{runai-gpu-group: g}");
+    const auto reservation = [](const std::string& gpu, const std::string& group = "g") {
+        return pod(gpu.empty() ? "{}" : "{run.ai/reserve_for_gpu_index: '" + gpu + "'}",
+                   "{runai-gpu-group: " + group + "}", "{nvidia.com/gpu: 1}",
+                   "kai-resource-reservation");
+    };
+    const auto healthy = [&](const std::vector<std::string>& texts, bool binds_pods = true) {
+        std::vector<kai_pod> pods{standing(sharer)};
+        for (const std::string& each : texts)
+            pods.push_back(standing(each));
+        diagnostics out;
+        return kai_devices({}, 2, pods, out, binds_pods).devices.at(0).healthy;
+    };
+    CHECK(healthy({}, false));
+    CHECK_FALSE(healthy({}));
+    CHECK_FALSE(healthy({reservation("")}));
+    CHECK_FALSE(healthy({reservation("all")}));
+    CHECK(healthy({reservation("0")}));
+    CHECK(healthy({reservation("0"), reservation("1", "h")}));
+    CHECK_FALSE(healthy({reservation("0"), reservation("0", "h")}));
+    std::string ending = reservation("0");
+    ending.replace(ending.find("name: p"), 7, "name: p, deletionTimestamp: '2026-01-01T00:00:00Z'");
+    CHECK_FALSE(healthy({ending}));
 }
 
 TEST_CASE("reservation pods may be in another namespace") {
