@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <muster/codec/diagnostic.hpp>
 #include <muster/codec/kai_fractions/node_devices.hpp>
 #include <muster/codec/kai_fractions/pod_shares.hpp>
 #include <muster/codec/object_metadata.hpp>
@@ -36,6 +37,7 @@ public:
     };
     struct group {
         std::map<object_key, reservation> reservations;
+        /// Pods with a node.
         std::set<object_key> sharers;
     };
 
@@ -50,7 +52,8 @@ public:
         std::vector<std::string> named = codec::kai_groups(pod.metadata);
         const bool has_ended = pod.phase == pod_phase::succeeded || pod.phase == pod_phase::failed;
         const bool is_reservation = pod.metadata.key.name_space == name_space_;
-        if (named.empty() || (has_ended && !is_reservation))
+        // The Binding adds the labels: those of a pod without a node come from elsewhere.
+        if (named.empty() || (!is_reservation && (has_ended || pod.node.empty())))
             return;
         for (const std::string& each : named) {
             group& to = groups_[each];
@@ -96,6 +99,38 @@ public:
             if (each.node == node && (!found || found->is_ending))
                 found = &each;
         return found;
+    }
+    [[nodiscard]] bool has_sharers(const std::string& name) const {
+        const auto known = groups_.find(name);
+        return known != groups_.end() && !known->second.sharers.empty();
+    }
+    /// Returns why no pod can get the GPU that the reservation of the group names; empty if pods
+    /// can, or it names none yet. O(groups).
+    [[nodiscard]] std::string gpu_fault(const std::string& name, const reservation& of) const {
+        if (of.gpu.empty())
+            return {};
+        if (!codec::names_kai_gpu(of.gpu))
+            return "names " + codec::in_quotes(of.gpu) + " (expected the index or UUID of a GPU)";
+        for (const auto& [other, group] : groups_)
+            for (const auto& [key, each] : group.reservations)
+                if (other != name && each.node == of.node && each.gpu == of.gpu && !each.is_ending)
+                    return "names GPU " + of.gpu + ", as reservation pod " + key.name_space + "/" +
+                           key.name + " does";
+        return {};
+    }
+    /// Returns the GPUs of the groups on the node, as the ConfigMaps have them; empty if some group
+    /// has no GPU that pods can get. O(groups of the pod × groups).
+    [[nodiscard]] std::string gpus_of(const std::vector<std::string>& groups,
+                                      const std::string& node) const {
+        std::string list;
+        for (const std::string& group : groups) {
+            const reservation* const found = find(group, node);
+            if (!found || found->gpu.empty() || found->is_ending ||
+                !gpu_fault(group, *found).empty())
+                return {};
+            list += (list.empty() ? "" : ",") + found->gpu;
+        }
+        return list;
     }
 
 private:

@@ -18,13 +18,13 @@ pod_object pod(const std::string& name_space, const std::string& name, const std
     pod_object made;
     made.metadata.key = {name_space, name};
     made.metadata.uid = "u-" + name;
+    made.node = "n1";
     if (!group.empty())
         made.metadata.labels.set("runai-gpu-group", group);
     return made;
 }
 pod_object reservation(const std::string& name, const std::string& group) {
     pod_object made = pod("reserved", name, group);
-    made.node = "n1";
     made.metadata.annotations.set("run.ai/reserve_for_gpu_index", "3");
     made.metadata.annotations.set("muster.dev/reserved-by", "gangs");
     return made;
@@ -89,6 +89,44 @@ TEST_CASE("a reservation pod that ended or terminates is ending, and another one
     leaving.metadata.terminating = true;
     of.put(leaving);
     CHECK(of.find("g", "n1")->is_ending);
+}
+
+TEST_CASE("a pod without a node shares no GPU, whatever its labels say") {
+    live_reservations of = serving();
+    pod_object waiting = pod("team", "a", "g");
+    waiting.node.clear();
+    of.put(waiting);
+    CHECK(of.groups().empty());
+    CHECK_FALSE(of.has_sharers("g"));
+    of.put(pod("team", "a", "g"));
+    CHECK(of.has_sharers("g"));
+    of.put(waiting);
+    CHECK(of.groups().empty());
+}
+
+TEST_CASE("pods get the GPUs of groups that name different ones") {
+    live_reservations of = serving();
+    of.put(reservation("r", "g"));
+    CHECK(of.gpus_of({"g"}, "n1") == "3");
+    CHECK(of.gpus_of({"g"}, "n2").empty());
+    pod_object other = reservation("s", "h");
+    other.metadata.annotations.set("run.ai/reserve_for_gpu_index", "GPU-5");
+    of.put(other);
+    CHECK(of.gpus_of({"h", "g"}, "n1") == "GPU-5,3");
+    CHECK(of.gpus_of({"g", "i"}, "n1").empty());
+    of.put(reservation("s", "h"));
+    CHECK(of.gpus_of({"g"}, "n1").empty());
+    CHECK(of.gpu_fault("g", *of.find("g", "n1")) ==
+          "names GPU 3, as reservation pod reserved/s does");
+    // An ended pod, or one of another node, has no GPU of this node.
+    pod_object ended = reservation("s", "h");
+    ended.phase = muster::pod_phase::failed;
+    of.put(ended);
+    CHECK(of.gpus_of({"g"}, "n1") == "3");
+    pod_object elsewhere = reservation("s", "h");
+    elsewhere.node = "n2";
+    of.put(elsewhere);
+    CHECK(of.gpus_of({"g"}, "n1") == "3");
 }
 
 TEST_CASE("without a namespace of reservation pods there are no groups") {

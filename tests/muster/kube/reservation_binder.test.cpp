@@ -24,6 +24,7 @@ namespace {
 
 struct known_pod {
     pod_object object;
+    muster::codec::group_key told_in{};
 };
 
 /// Pods `team/NAME` with fractions, the reservation pods of node n1, and the binder.
@@ -36,6 +37,7 @@ struct world {
         made.metadata.uid = uid.empty() ? "u-" + name : uid;
         made.metadata.annotations.set("runai/shared-gpu-configmap", name + "-maps");
         made.share_containers = {{"c", {}}};
+        pods[{"team", name}].told_in = {"team", name};
         starting.insert({"team", name});
     }
     void want(std::uint64_t ticket, const std::string& name, std::vector<std::string> groups) {
@@ -64,6 +66,7 @@ struct world {
         pod_object made = pods[{"team", name}].object;
         made.metadata.key = {"team", name};
         made.metadata.labels.set("runai-gpu-group", group);
+        made.node = "n1";
         known.put(made);
     }
 
@@ -305,6 +308,165 @@ TEST_CASE("after a change of leadership reservations are found again") {
     CHECK(of.writes().empty());
     of.now += 10 * second;
     CHECK(of.writes() == lines{"DELETE gpu-reservation-n1-g"});
+}
+
+TEST_CASE("an order whose GPU is reserved ends with those of its gang, and is watched until then") {
+    world of;
+    for (const char* const name : {"a", "b"}) {
+        of.pod(name);
+        of.pods[{"team", name}].told_in = {"team", "gang"};
+    }
+    of.reserve("g", "0");
+    of.reserve("h");
+    of.want(1, "a", {"g"});
+    of.want(2, "b", {"h"});
+    CHECK(of.writes().size() == 2);
+    CHECK(of.ended().empty());
+    SUBCASE("its reservation fails meanwhile") {
+        of.reserve("g", "0", "gangs", true);
+        of.reserve("h", "1");
+        CHECK(of.writes().size() == 2);
+        CHECK(of.ended() ==
+              lines{no_rights + "has ended (does the kubelet of node n1 have a free GPU?)",
+                    "2 applied"});
+    }
+    SUBCASE("all are reserved") {
+        of.reserve("h", "1");
+        CHECK(of.writes().size() == 2);
+        CHECK(of.ended() == lines{"1 applied", "2 applied"});
+    }
+}
+
+TEST_CASE("ConfigMaps are written again if a new reservation pod has another GPU") {
+    world of;
+    of.pod("a");
+    of.reserve("g", "0");
+    of.reserve("h");
+    of.want(1, "a", {"g"});
+    CHECK(of.writes() == lines{"PATCH a-maps-0", "PATCH a-maps-0-evar"});
+    of.unreserve("g");
+    CHECK(of.writes() == lines{"POST gpu-reservation-n1-g"});
+    of.reserve("g", "1");
+    CHECK(of.ended().empty());
+    of.now += second;
+    CHECK(of.writes() == lines{"PATCH a-maps-0", "PATCH a-maps-0-evar"});
+    CHECK(of.bodies["PATCH a-maps-0"].find(R"("NVIDIA_VISIBLE_DEVICES":"1")") != std::string::npos);
+    CHECK(of.ended() == lines{"1 applied"});
+}
+
+TEST_CASE("a reservation pod that does not name one GPU, or that of another one, is refused") {
+    for (const std::string wrong :
+         {"all", "none", "0,1", "-1", " 0", "GPU-1,GPU-2", "GPU-", "1.5"}) {
+        INFO(wrong);
+        world of;
+        of.pod("a");
+        of.reserve("g", wrong);
+        of.want(1, "a", {"g"});
+        CHECK(of.writes().empty());
+        CHECK(of.ended() ==
+              lines{no_rights + "names \"" + wrong + "\" (expected the index or UUID of a GPU)"});
+    }
+    world of;
+    of.pod("a");
+    of.reserve("g", "0");
+    of.reserve("h", "0");
+    of.want(1, "a", {"g"});
+    CHECK(of.writes().empty());
+    CHECK(of.ended() ==
+          lines{no_rights + "names GPU 0, as reservation pod reserved/gpu-reservation-n1-h does"});
+}
+
+TEST_CASE("a group with sharers gets no new reservation pod") {
+    world of;
+    of.pod("a");
+    of.share("s", "g");
+    of.want(1, "a", {"g"});
+    CHECK(of.writes().empty());
+    CHECK(of.ended() == lines{no_rights + "is gone, and pods use its GPU"});
+}
+
+TEST_CASE("a deletion whose answer is lost may be carried out while its pod is there") {
+    world of;
+    of.reserve("g", "0");
+    CHECK(of.writes().empty());
+    of.now += 10 * second;
+    SUBCASE("the answer is lost") {
+        CHECK(of.writes(outcome::unknown) == lines{"DELETE gpu-reservation-n1-g"});
+    }
+    SUBCASE("the lease is lost before the answer") {
+        of.binder.review(
+            of.known, {}, [](const object_key&) { return false; }, of.now);
+        REQUIRE(of.binder.next(of.known, of.pods, of.now));
+        of.binder.clear();
+    }
+    using names = std::set<std::string>;
+    CHECK(of.binder.leaving() == names{"g"});
+    // Another scheduler started a pod there.
+    of.share("s", "g");
+    CHECK(of.writes().empty());
+    CHECK(of.binder.leaving() == names{"g"});
+    of.binder.clear();
+    CHECK(of.binder.leaving() == names{"g"});
+    of.known.lose({"team", "s"});
+    of.unreserve("g");
+    CHECK(of.writes().empty());
+    CHECK(of.binder.leaving().empty());
+}
+
+TEST_CASE("a deleted pod that a finalizer keeps is deleted again after a minute, not at once") {
+    world of;
+    of.reserve("g", "0");
+    CHECK(of.writes().empty());
+    of.now += 10 * second;
+    CHECK(of.writes() == lines{"DELETE gpu-reservation-n1-g"});
+    of.now += 59 * second;
+    CHECK(of.writes().empty());
+    CHECK(of.binder.leaving() == std::set<std::string>{"g"});
+    of.now += second;
+    CHECK(of.writes() == lines{"DELETE gpu-reservation-n1-g"});
+}
+
+TEST_CASE("results of writes are forgotten with their order, though others wait") {
+    world of;
+    of.pod("a");
+    of.pod("b");
+    of.want(1, "a", {"g"});
+    of.want(2, "b", {"h"});
+    CHECK(of.writes().size() == 2);
+    of.reserve("g", "0");
+    CHECK(of.writes().size() == 2);
+    CHECK(of.ended() == lines{"1 applied"});
+    CHECK(of.writes().empty());
+    CHECK(of.binder.kept_writes() == 1);
+}
+
+TEST_CASE("an order ends when another scheduler binds its pod, or the pod is ordered again") {
+    world of;
+    of.pod("a");
+    of.want(1, "a", {"g"});
+    SUBCASE("bound") {
+        of.pods[{"team", "a"}].object.node = "n2";
+        CHECK(of.writes().empty());
+        CHECK(of.ended() == lines{"1 not_started"});
+    }
+    SUBCASE("ordered again") {
+        of.want(2, "a", {"h"});
+        CHECK(of.writes() == lines{"POST gpu-reservation-n1-h"});
+        CHECK(of.ended() == lines{"1 not_started"});
+    }
+}
+
+TEST_CASE("a time limit that passes between settle and next is not forgotten") {
+    world of;
+    of.pod("a");
+    of.want(1, "a", {"g"});
+    CHECK(of.writes().size() == 1);
+    of.reserve("g");
+    of.now += 120 * second - 1;
+    CHECK(of.ended().empty());
+    of.now += 2;
+    CHECK_FALSE(of.binder.next(of.known, of.pods, of.now));
+    CHECK(of.binder.wakes() <= of.now + second);
 }
 
 } // namespace reservation_binder_test
