@@ -142,14 +142,14 @@ public:
             made.changed = live_.tell(view, all);
             synced_ = true;
             const auto node_of = [this](const std::string& name) { return live_.find_node(name); };
-            const auto is_starting = [&](const object_key& pod) {
+            const auto starts_on = [&](const object_key& pod) -> const std::string* {
                 const auto at = view.known().find_pod(pod);
-                return at && view.known()[at->index].node.has_value();
+                const auto on = at ? view.known()[at->index].node : std::nullopt;
+                return on ? &view.known().key(*on) : nullptr;
             };
-            binder_.review(live_.storage().devices(), live_.gangs().pods(), is_starting,
+            binder_.review(live_.storage().devices(), live_.gangs().pods(), starts_on,
                            now().steady);
-            gpus_.choose(live_.storage().plan(), live_.storage().devices(), live_.gangs().pods(),
-                         is_starting, now().steady);
+            gpus_.choose(live_.storage(), live_.gangs().pods(), starts_on, now().steady);
             auto ended =
                 binder_.settle(live_.storage(), live_.gangs().pods(), node_of, now().steady);
             for (auto& each : gpus_.settle(std::move(ended), live_.storage().devices(),
@@ -189,7 +189,7 @@ public:
         for (const auto& each : all) {
             conditions_.drop(each.pod);
             auto [marks, why] =
-                gpus_.marks(each.pod, now().wall / adapter::second, live_.storage().devices());
+                gpus_.marks(each.pod, now().wall / adapter::second, live_.storage());
             if (!why.empty()) {
                 results_.push_back({each.of, adapter::outcome::refused, {}, {}, std::move(why)});
                 continue;

@@ -51,7 +51,7 @@ public:
                 const std::set<std::string>& leaving = {}) {
         std::map<std::string, std::vector<choice*>> wanted;
         for (auto& [key, each] : choices_)
-            if (!each.system && each.lacks.empty()) {
+            if (!each.is_decided && each.lacks.empty()) {
                 each.pod = &key;
                 wanted[each.node].push_back(&each);
             }
@@ -69,14 +69,30 @@ public:
                 earlier[each.node].push_back(&each.gpus);
             else if (each.system && wanted.contains(each.node))
                 held[each.node].push_back(&each.demand);
+        // Chosen before any pod shared the GPUs of the node.
+        std::map<std::string, std::vector<const codec::share_demand*>> plain;
+        for (const auto& [key, each] : choices_)
+            if (const auto* const effects = plan.find(key); each.is_decided && !each.system &&
+                                                            wanted.contains(each.node) && effects &&
+                                                            effects->devices != device_demand::none)
+                plain[each.node].push_back(&plan.judge->shares_of(effects->devices));
         for (auto& [node, some] : wanted)
-            choose_on(plan, {node, leaving, earlier[node]}, held[node], some, pods);
+            choose_on(plan, {node, leaving, earlier[node], plain[node]}, held[node], some, pods);
+    }
+    /// True if the pod was added and not dropped since.
+    [[nodiscard]] bool knows(const object_key& pod) const { return choices_.contains(pod); }
+    /// Notes that these GPUs are reserved for the pod's groups of KAI, and in its ConfigMaps.
+    void reserved(const object_key& pod, std::string gpus) {
+        if (const auto known = choices_.find(pod); known != choices_.end())
+            known->second.gpus_text = std::move(gpus);
     }
     /// The groups of KAI that were chosen for a pod.
     struct fraction {
         const std::string* uid;
         const std::string* node;
         const chosen_fraction* chosen;
+        /// See reserved(); empty = not reserved yet.
+        const std::string* gpus;
     };
     /// Returns nullopt if no groups were chosen for the pod.
     [[nodiscard]] std::optional<fraction> fraction_of(const object_key& pod) const {
@@ -84,7 +100,7 @@ public:
         if (known == choices_.end() || known->second.gpus.fraction.groups.empty())
             return std::nullopt;
         const choice& of = known->second;
-        return fraction{&of.uid, &of.node, &of.gpus.fraction};
+        return fraction{&of.uid, &of.node, &of.gpus.fraction, &of.gpus_text};
     }
     /// Returns all groups of KAI that are chosen. O(choices).
     [[nodiscard]] std::set<std::string> groups() const {
@@ -134,15 +150,14 @@ public:
                    !pod->second.object.node.empty() || !is_starting(each.first);
         });
     }
-    /// Drops all choices. Call when leadership was lost or gained.
-    void clear() { choices_.clear(); }
 
 private:
     struct choice {
         std::string uid;
         std::string node;
         std::string attempt;
-        /// Set by choose().
+        /// Set by choose(). Decided without a system: no GPU of the node was shared.
+        bool is_decided = false;
         std::optional<codec::share_system> system{};
         codec::pod_share_requests asked{};
         std::vector<shared_device> devices{};
@@ -152,6 +167,7 @@ private:
         /// their positions with the pods of the node: see `gpus`.
         codec::share_demand demand{};
         chosen_gpus gpus{};
+        std::string gpus_text{};
         std::string lacks{};
         const object_key* pod = nullptr;
     };
@@ -162,6 +178,8 @@ private:
         const std::set<std::string>& leaving;
         /// Earlier choices there, if the node is one of KAI.
         std::vector<const chosen_gpus*> earlier;
+        /// Pods that are about to start there, whose devices are not chosen.
+        std::vector<const codec::share_demand*> plain;
     };
 
     template<class Pods>
@@ -194,12 +212,20 @@ private:
                 return fail("another system shares its GPUs");
         }
         // A node without shared GPUs serves pods that request plain GPUs.
+        const auto decided = [&] {
+            for (choice* const each : some)
+                each->is_decided = true;
+        };
         if (!on.system)
-            return;
+            return decided();
+        for (const codec::share_demand* const each : at.plain)
+            if (codec::suits(on, *each))
+                demands.push_back(each);
         const share_allocation made =
             codec::allocate_on(on, demands, codec::device_judge::max_steps);
         if (made.outcome != share_outcome::allocated)
             return fail("its free GPUs do not suffice for all pods");
+        decided();
         std::vector<shared_device> devices = on.devices;
         for (std::size_t index = 0; index < devices.size(); ++index)
             devices[index].id = ids[index];

@@ -65,15 +65,26 @@ struct world {
         of.take(yaml);
         of.objects.tell(of.view, std::exchange(of.first, {}));
     }
-    void reserve(const std::string& group, const std::string& gpu = "0") {
-        take("---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + reservation_name("n1", group) +
-             ", namespace: reserved, labels: {runai-gpu-group: " + group +
-             "}, annotations: {muster.dev/reserved-by: gangs, run.ai/reserve_for_gpu_index: '" +
-             gpu +
-             "'}}\nspec: {nodeName: n1, containers: [{name: c, resources: {limits: "
-             "{nvidia.com/gpu: 1}}}]}\n");
+    [[nodiscard]] static std::string reservation(const std::string& group, const std::string& gpu,
+                                                 const std::string& phase = "Running",
+                                                 const std::string& by = "gangs") {
+        return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + reservation_name("n1", group) +
+               ", namespace: reserved, labels: {runai-gpu-group: " + group +
+               "}, annotations: {muster.dev/reserved-by: " + by +
+               (gpu.empty() ? "" : ", run.ai/reserve_for_gpu_index: '" + gpu + "'") +
+               "}}\nspec: {nodeName: n1, containers: [{name: c, resources: {limits: "
+               "{nvidia.com/gpu: 1}}}]}\nstatus: {phase: " +
+               phase + "}\n";
     }
-    [[nodiscard]] const live_devices& devices() const { return of.objects.storage().devices(); }
+    void reserve(const std::string& group, const std::string& gpu = "0") {
+        take(reservation(group, gpu));
+    }
+    void unreserve(const std::string& group) {
+        of.lose(reservation(group, ""));
+        take("");
+    }
+    [[nodiscard]] const live_storage& storage() const { return of.objects.storage(); }
+    [[nodiscard]] const live_devices& devices() const { return storage().devices(); }
     [[nodiscard]] const auto& pods() const { return of.objects.gangs().pods(); }
 
     /// Orders the binding of the pods, whose tickets are their positions, counted from 1.
@@ -90,8 +101,8 @@ struct world {
     }
     void step() {
         binder.choose(
-            of.objects.storage().plan(), devices(), pods(),
-            [&](const object_key& key) { return starting.contains(key); }, now);
+            storage(), pods(),
+            [&](const object_key& key) { return starting.contains(key) ? &n1 : nullptr; }, now);
     }
     void settle() {
         for (auto& each : binder.settle(std::exchange(ready, {}), devices(), pods(), now))
@@ -116,9 +127,13 @@ struct world {
     /// The groups that the labels of the Binding name.
     [[nodiscard]] std::vector<std::string> groups(const std::string& name) const {
         std::vector<std::string> made;
-        for (const auto& [key, value] : binder.marks({"team", name}, 0, devices()).first.labels)
+        for (const auto& [key, value] : binder.marks({"team", name}, 0, storage()).first.labels)
             made.push_back(value);
         return made;
+    }
+    /// Why the pod cannot be bound; empty = it can.
+    [[nodiscard]] std::string unready(const std::string& name) const {
+        return binder.marks({"team", name}, 0, storage()).second;
     }
     [[nodiscard]] std::string group(const std::string& name) const {
         const auto all = groups(name);
@@ -133,6 +148,7 @@ struct world {
     std::uint64_t tickets = 0;
     std::int64_t now = 1000 * second;
     std::int64_t wall = 5;
+    const std::string n1 = "n1";
 };
 
 const std::string too_few = "refused: node n1 can no longer serve the shares of GPUs: its free "
@@ -152,7 +168,7 @@ TEST_CASE(
     for (const char* const each : {"a", "b", "c", "d"}) {
         CHECK(of.ended[static_cast<std::uint64_t>(*each - 'a') + 1] == "applied");
         ++sharers[of.group(each)];
-        CHECK(of.binder.marks({"team", each}, 0, of.devices())
+        CHECK(of.binder.marks({"team", each}, 0, of.storage())
                   .first.annotations.at("received-resource-type") == "Fraction");
     }
     CHECK(sharers.size() == 2);
@@ -179,7 +195,7 @@ TEST_CASE("whole GPUs and groups never have one GPU, before and after these are 
     world of(node(2) + whole("w") + whole("v") + fraction("a", "0.5") + fraction("b", "0.5"));
     of.want({"w"});
     CHECK(of.ended[1] == "applied");
-    CHECK(of.binder.marks({"team", "w"}, 0, of.devices())
+    CHECK(of.binder.marks({"team", "w"}, 0, of.storage())
               .first.annotations.at("received-resource-type") == "Regular");
     of.want({"a"});
     of.want({"v"});
@@ -268,6 +284,117 @@ TEST_CASE(
     unnamed.replace(unnamed.find("runai/shared"), 12, "runai/other");
     CHECK(waits(with_reservations(), unnamed)
               .starts_with("annotation runai/shared-gpu-configmap is missing"));
+}
+
+TEST_CASE("a pod whose Binding was lost with the lease is bound with the same groups") {
+    world of(node(1) + fraction("a", "0.5"));
+    of.want({"a"});
+    CHECK(of.serve() == 1);
+    CHECK(of.ended[1] == "applied");
+    const std::string group = of.group("a");
+    of.binder.clear();
+    of.step();
+    CHECK(of.group("a") == group);
+    CHECK(of.unready("a").empty());
+}
+
+TEST_CASE("a pod that requests shares is not bound without a choice or without reserved GPUs") {
+    world of(node(1) + fraction("a", "0.5"));
+    CHECK(of.unready("a") == "no shares of GPUs are chosen for the pod");
+    of.want({"a"});
+    CHECK(of.unready("a") == "its GPUs on node n1 are not reserved");
+    CHECK(of.serve() == 1);
+    CHECK(of.unready("a").empty());
+}
+
+TEST_CASE("a pod is not bound if its reservation changed after its ConfigMaps were written") {
+    const std::string changed = "the reservation of its GPUs on node n1 changed after its "
+                                "ConfigMaps were written";
+    world of(node(2) + fraction("a", "0.5"));
+    of.want({"a"});
+    CHECK(of.serve() == 1);
+    CHECK(of.ended[1] == "applied");
+    const std::string group = of.group("a");
+    SUBCASE("it failed") {
+        of.take(world::reservation(group, "0", "Failed"));
+        CHECK(of.unready("a") == changed);
+    }
+    SUBCASE("it is gone") {
+        of.unreserve(group);
+        CHECK(of.unready("a") == changed);
+    }
+    SUBCASE("another one has another GPU") {
+        of.unreserve(group);
+        of.reserve(group, "1");
+        CHECK(of.unready("a") == changed);
+    }
+    SUBCASE("it is as it was") {
+        CHECK(of.unready("a").empty());
+    }
+}
+
+TEST_CASE("a group gets no pods if no reservation pod that stands names its GPU") {
+    const auto groups = [](const std::string& reservations) {
+        world of(node(2) + fraction("s", "0.4", {"g"}) + fraction("a", "0.5") + reservations);
+        of.want({"a"});
+        return of.groups("a");
+    };
+    using names = std::vector<std::string>;
+    CHECK(groups(world::reservation("g", "0")) == names{"g"});
+    for (const std::string& each : {std::string(), world::reservation("g", "0", "Failed"),
+                                    world::reservation("g", ""), world::reservation("g", "all"),
+                                    world::reservation("g", "0") + world::reservation("h", "0")}) {
+        INFO(each);
+        CHECK(groups(each) != names{"g"});
+    }
+    CHECK(groups("").size() == 1);
+}
+
+TEST_CASE("only reservation pods of the scheduler itself await sharers") {
+    world of(node(2) + fraction("a", "0.5") + world::reservation("g", "0", "Running", "others"));
+    of.want({"a"});
+    CHECK(of.groups("a") != std::vector<std::string>{"g"});
+    CHECK(of.groups("a").size() == 1);
+}
+
+TEST_CASE("whole GPUs of pods that started before any pod shared a GPU are in use") {
+    world of(node(1) + whole("w"));
+    of.starting.insert({"team", "w"});
+    of.step();
+    of.take(fraction("a", "0.5"));
+    of.step();
+    of.want({"a"});
+    CHECK(of.ended[1] == too_few);
+    CHECK(of.unready("w") == "");
+}
+
+TEST_CASE("whole GPUs that were chosen before the GPUs of the node were shared are in use") {
+    const std::string other =
+        "---\napiVersion: v1\nkind: Node\nmetadata: {name: h, annotations: "
+        "{hami.io/node-nvidia-register: "
+        "'[{\"id\":\"g\",\"count\":8,\"devmem\":100,\"devcore\":100,\"health\":true}]'}}\nstatus: "
+        "{allocatable: {cpu: 8, pods: 110, nvidia.com/gpu: 8}}\n";
+    world of(node(1) + other + whole("w") + whole("v"));
+    REQUIRE(of.storage().plan().find({"team", "w"}));
+    of.want({"w"});
+    CHECK(of.ended[1] == "applied");
+    of.take(fraction("a", "0.5"));
+    of.want({"a"});
+    CHECK(of.ended[2] == too_few);
+    // Its binding goes on.
+    CHECK(of.unready("w") == "");
+}
+
+TEST_CASE("a waiting pod that names its group already waits, and does not share the group") {
+    std::string stale = fraction("a", "0.5", {"g"});
+    stale.erase(stale.find("nodeName: n1, "), 14);
+    world of(node(1) + stale);
+    of.reserve("g");
+    const auto* const effects = of.storage().plan().find({"team", "a"});
+    REQUIRE(effects);
+    REQUIRE(effects->waits.size() == 1);
+    CHECK(effects->waits.front().starts_with("label runai-gpu-group names a group before"));
+    CHECK_FALSE(of.devices().reservations().has_sharers("g"));
 }
 
 } // namespace gpu_binder_test
