@@ -132,7 +132,7 @@ private:
     [[nodiscard]] std::string unready(const object_key& pod, const codec::volume_plan& plan,
                                       const live_reservations& known) const {
         const auto* const effects = plan.find(pod);
-        if (effects && effects->has_shares && !shares_.knows(pod))
+        if (effects && effects->has_shares && !shares_.is_decided(pod))
             return "no shares of GPUs are chosen for the pod";
         const auto of = shares_.fraction_of(pod);
         if (!of)

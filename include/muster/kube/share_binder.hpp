@@ -81,6 +81,11 @@ public:
     }
     /// True if the pod was added and not dropped since.
     [[nodiscard]] bool knows(const object_key& pod) const { return choices_.contains(pod); }
+    /// True if choose() chose shares for the pod, or found that its node shares no GPUs.
+    [[nodiscard]] bool is_decided(const object_key& pod) const {
+        const auto known = choices_.find(pod);
+        return known != choices_.end() && known->second.is_decided;
+    }
     /// Notes that these GPUs are reserved for the pod's groups of KAI, and in its ConfigMaps.
     void reserved(const object_key& pod, std::string gpus) {
         if (const auto known = choices_.find(pod); known != choices_.end())

@@ -300,7 +300,10 @@ TEST_CASE("a pod whose Binding was lost with the lease is bound with the same gr
 
 TEST_CASE("a pod that requests shares is not bound without a choice or without reserved GPUs") {
     world of(node(1) + fraction("a", "0.5"));
-    CHECK(of.unready("a") == "no shares of GPUs are chosen for the pod");
+    const std::string none = "no shares of GPUs are chosen for the pod";
+    CHECK(of.unready("a") == none);
+    of.binder.want({"team", "a"}, "u-a", "n1", of.storage().plan(), {of.now, 1});
+    CHECK(of.unready("a") == none);
     of.want({"a"});
     CHECK(of.unready("a") == "its GPUs on node n1 are not reserved");
     CHECK(of.serve() == 1);
