@@ -111,8 +111,8 @@ public:
             return {};
         if (!codec::names_kai_gpu(of.gpu))
             return "names " + codec::in_quotes(of.gpu) + " (expected the index or UUID of a GPU)";
-        for (const auto& [other, group] : groups_)
-            for (const auto& [key, each] : group.reservations)
+        for (const auto& [other, held] : groups_)
+            for (const auto& [key, each] : held.reservations)
                 if (other != name && each.node == of.node && each.gpu == of.gpu && !each.is_ending)
                     return "names GPU " + of.gpu + ", as reservation pod " + key.name_space + "/" +
                            key.name + " does";
@@ -123,10 +123,10 @@ public:
     [[nodiscard]] std::string gpus_of(const std::vector<std::string>& groups,
                                       const std::string& node) const {
         std::string list;
-        for (const std::string& group : groups) {
-            const reservation* const found = find(group, node);
+        for (const std::string& name : groups) {
+            const reservation* const found = find(name, node);
             if (!found || found->gpu.empty() || found->is_ending ||
-                !gpu_fault(group, *found).empty())
+                !gpu_fault(name, *found).empty())
                 return {};
             list += (list.empty() ? "" : ",") + found->gpu;
         }
