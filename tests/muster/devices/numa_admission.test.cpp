@@ -155,8 +155,54 @@ TEST_CASE("after an ordinary init container all containers must choose its zone"
 
 TEST_CASE("the steps end in undecided") {
     const auto two = zones_with({{{"cpu", 4000}}, {{"cpu", 4000}}});
-    CHECK(admit(two, {pod({{{"cpu", 1000}}})}, 0).outcome == numa_outcome::undecided);
-    CHECK(admit(two, {pod({{{"cpu", 1000}}})}, 1).outcome == numa_outcome::admitted);
+    const std::vector<numa_demand> pods(2, pod({{{"cpu", 3000}}}));
+    CHECK(admit(two, pods, 2).outcome == numa_outcome::undecided);
+    CHECK(admit(two, pods, 3).outcome == numa_outcome::admitted);
+}
+
+TEST_CASE("zones with plenty for all pods admit them without a search") {
+    const auto two = zones_with(
+        {{{"cpu", 64'000}, {"memory", 1 << 20}}, {{"cpu", 64'000}, {"memory", 1 << 20}}});
+    std::vector<numa_demand> pods;
+    for (std::int64_t kind = 1; kind <= 5; ++kind)
+        pods.insert(pods.end(), 6, pod({{{"cpu", kind * 1000}, {"memory", kind}}}));
+    CHECK(admit(two, pods, 0).outcome == numa_outcome::admitted);
+    // 126 of 128 CPUs are not plenty: the last pod could find 4 CPUs in each zone.
+    pods.insert(pods.end(), 6, pod({{{"cpu", 6000}, {"memory", 1}}}));
+    CHECK(admit(two, pods, 0).outcome == numa_outcome::undecided);
+    // Nor are zones that different resources fill.
+    const auto unlike = zones_with({{{"cpu", 2000}, {"gpu", 9}}, {{"cpu", 9000}, {"gpu", 2}}});
+    CHECK_FALSE(admits(unlike, {pod({{{"cpu", 2000}}}), pod({{{"gpu", 2}}}), pod({{{"gpu", 7}}}),
+                                pod({{{"gpu", 2}, {"cpu", 2000}}})}));
+}
+
+TEST_CASE("a second zone with plenty does not help a pod with an ordinary init container") {
+    numa_demand with_init = pod({{{"cpu", 6000}}, {{"cpu", 3000}}});
+    with_init.has_init = true;
+    with_init.together = {{"cpu", 6000}};
+    CHECK_FALSE(admits(zones_with({{{"cpu", 4000}}, {{"cpu", 99'000}}}), {with_init}));
+    const auto large = zones_with({{{"cpu", 99'000}}, {{"cpu", 4000}}});
+    CHECK(admit(large, {with_init}, 0).outcome == numa_outcome::admitted);
+}
+
+TEST_CASE("pods that differ in resources that no zone lists are of one kind") {
+    const auto two = zones_with({{{"cpu", 20'000}}, {{"cpu", 20'000}}});
+    std::vector<numa_demand> pods;
+    for (std::int64_t at = 1; at <= 40; ++at)
+        pods.push_back(pod({{{"cpu", 1000}, {"example.com/nic", at}}}));
+    CHECK(admits(two, pods));
+}
+
+TEST_CASE("resources that no pod requests need no steps") {
+    auto two = zones_with({{{"cpu", 4000}}, {{"cpu", 4000}}});
+    const std::vector<numa_demand> pods(2, pod({{{"cpu", 3000}}}));
+    const auto steps = admit(two, pods).steps;
+    for (int at = 0; at < 100; ++at)
+        two.zones[0].supplies["example.com/" + std::to_string(at)] = {1, 1, 1};
+    CHECK(admit(two, pods).steps == steps);
+    // States with many zones cost more.
+    two.zones.resize(64);
+    CHECK(admit(two, pods).steps > steps);
 }
 
 namespace {
@@ -206,6 +252,7 @@ TEST_CASE("on random nodes the answer agrees with a kubelet that is asked in eve
     std::size_t admitted = 0;
     std::size_t of_several = 0;
     std::size_t across = 0;
+    std::size_t searched = 0;
     for (std::uint64_t at = 0; at < count; ++at) {
         muster::testing::random chance(seed * 1'000'003 + at);
         const numa_zones zones = random_zones(chance);
@@ -222,13 +269,17 @@ TEST_CASE("on random nodes the answer agrees with a kubelet that is asked in eve
         across += found && !admits(single, pods) ? 1U : 0U;
         if (!found)
             continue;
-        // Every part of an admitted set is admitted.
+        // Every part of an admitted set is admitted, and needs no more steps.
+        const auto steps = admit(zones, pods).steps;
+        searched += steps > 0 ? 1U : 0U;
         pods.erase(pods.begin() + static_cast<std::ptrdiff_t>(chance.below(pods.size())));
-        REQUIRE(admits(zones, pods));
+        REQUIRE(admit(zones, pods, steps).outcome == numa_outcome::admitted);
     }
     CHECK(admitted > count / 20);
     CHECK(of_several > count / 100);
     CHECK(across > count / 200);
+    CHECK(searched > count / 100);
+    CHECK(searched < admitted);
 }
 
 } // namespace numa_admission_test
