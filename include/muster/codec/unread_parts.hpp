@@ -185,7 +185,8 @@ private:
             }
         *part = nullptr;
         const std::string below_text = to_text(path_view(below));
-        // No reader uses this field, and it nests as deeply as all other fields together.
+        // It nests as deeply as all other fields together, and most readers do not use it. The
+        // others see that it is null.
         if (below_text != "metadata.managedFields")
             note(fault, *object, kind, std::move(items), below_text, made);
         return true;

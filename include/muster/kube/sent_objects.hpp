@@ -54,11 +54,12 @@ namespace detail {
                                                         const codec::path_frame& frame, int levels,
                                                         std::vector<std::string>& faults) {
     constexpr std::size_t most_faults = 64;
-    // No reader uses this field, and it nests as deeply as all other fields together.
+    // It nests as deeply as all other fields together, and most readers do not use it. The others
+    // see that it is null.
     constexpr std::string_view unread = "metadata.managedFields";
     boost::json::object made;
     const auto fault = [&](const std::string& path, const std::string& what) {
-        if (faults.size() < most_faults && path != unread)
+        if (faults.size() < most_faults)
             faults.push_back((path.empty() ? path : path + ": ") + what);
     };
     const bool is_object =
@@ -66,14 +67,19 @@ namespace detail {
             const std::string key = codec::detail::json_unescaped(token);
             const codec::path_frame member{&frame, std::string_view(key)};
             std::string wrong;
-            if (made.contains(key))
-                fault(to_text(member), "duplicate key (expected each key once)");
+            const std::string path = to_text(member);
+            if (made.contains(key) && path == unread)
+                made[key] = nullptr;
+            else if (made.contains(key))
+                fault(path, "duplicate key (expected each key once)");
             else if (auto read = read_part(value, wrong))
                 made[key] = std::move(*read);
             else if (levels > 1 && value.starts_with('{'))
                 made[key] = readable_parts(value, member, levels - 1, faults);
+            else if (path == unread)
+                made[key] = nullptr;
             else
-                fault(to_text(member), wrong);
+                fault(path, wrong);
         });
     if (!is_object)
         fault(to_text(frame), "is no JSON object");

@@ -224,6 +224,17 @@ TEST_CASE("managed fields that are nested too deeply do not matter") {
     CHECK(read.pod("p").unsupported.empty());
 }
 
+TEST_CASE("managed fields of NUMA zones that are nested too deeply close their node") {
+    const outcome read(
+        list({node("n"),
+              R"({"apiVersion":"topology.node.k8s.io/v1alpha2","kind":"NodeResourceTopology",)"
+              R"("metadata":{"name":"n","managedFields":[)" +
+                  deep(80) + R"(]},"topologyPolicies":["Restricted"],"zones":[]})"}));
+    REQUIRE(read.objects.node_topologies.size() == 1);
+    REQUIRE(read.objects.node_topologies[0].zones);
+    CHECK(read.objects.node_topologies[0].zones->closed);
+}
+
 TEST_CASE("a broken object restricts, whatever its kind") {
     const std::string bad = R"("x":)" + deep(100);
     const std::string meta = R"("metadata":{"name":"o","namespace":"a"},)";

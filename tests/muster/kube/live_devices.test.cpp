@@ -131,7 +131,8 @@ TEST_CASE(
         return "---\napiVersion: topology.node.k8s.io/v1alpha2\nkind: NodeResourceTopology\n"
                "metadata: {name: n1, managedFields: [{time: '2026-01-01T00:00:" +
                second +
-               "Z'}]}\nattributes: [{name: topologyManagerPolicy, value: single-numa-node}]\n"
+               "Z', fieldsV1: {'f:zones': {}}}]}\nattributes: [{name: topologyManagerPolicy, "
+               "value: single-numa-node}]\n"
                "zones: [{name: node-0, type: Node, resources: [{name: cpu, capacity: 4, "
                "allocatable: 4, available: " +
                available + "}]}]\n";

@@ -425,6 +425,17 @@ TEST_CASE("managed fields may be nested at any depth") {
              0, sink);
     CHECK(sink.objects["n/b"] == "u2@6");
     CHECK(sink.faults.empty());
+    // Readers that use them see that they are lost.
+    for (const std::string& fields :
+         {"\"managedFields\":" + deep, "\"managedFields\":[],\"managedFields\":" + deep}) {
+        const auto sent =
+            muster::kube::read_sent_object("o", R"({"metadata":{"name":"b",)" + fields + "}}");
+        REQUIRE(sent);
+        CHECK(sent->faults.empty());
+        const auto& metadata = sent->document.root().get_object().at("metadata").get_object();
+        REQUIRE(metadata.contains("managedFields"));
+        CHECK(metadata.at("managedFields").is_null());
+    }
 }
 
 TEST_CASE("an object without identity is left out and reported, and the known one stays") {

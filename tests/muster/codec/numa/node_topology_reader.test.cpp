@@ -110,14 +110,47 @@ TEST_CASE("of the deprecated policies the first counts, and attributes count mor
                     .object.zones);
 }
 
-TEST_CASE("the report is as old as the last write of the object") {
-    const reading made = read(
-        attributes("restricted") + two_zones,
-        "name: n1, managedFields: [{manager: a, time: '2026-01-02T03:04:05Z'}, {manager: b, time: "
-        "'2026-01-02T03:04:06Z'}, {manager: c, time: soon}, {manager: d}, 7]");
+TEST_CASE("the report is as old as the last write of the zones") {
+    const std::string zones = "fieldsV1: {'f:zones': {}}";
+    const reading made =
+        read(attributes("restricted") + two_zones,
+             "name: n1, managedFields: [{manager: a, time: '2026-01-02T03:04:05Z', " + zones +
+                 "}, {manager: b, time: '2026-01-02T03:04:06Z', " + zones +
+                 "}, {manager: c, time: soon, " + zones + "}, {manager: d, " + zones +
+                 "}, 7, {manager: e, time: '2026-01-02T03:04:07Z', fieldsV1: {'f:metadata': "
+                 "{'f:labels': {}}}}, {manager: f, time: '2026-01-02T03:04:08Z'}]");
     CHECK(made.findings == "");
     CHECK(made.object.reported == parse_timestamp("2026-01-02T03:04:06Z"));
     CHECK_FALSE(read(two_zones).object.reported);
+}
+
+TEST_CASE("managed fields that cannot be read close the node") {
+    const reading made =
+        read(attributes("restricted") + two_zones, "name: n1, managedFields: null");
+    CHECK(made.errors == 0);
+    CHECK(made.findings.find("node n1 takes no pods that must be aligned: metadata.managedFields "
+                             "cannot be read (expected a list)") != std::string::npos);
+    REQUIRE(made.object.zones);
+    CHECK(made.object.zones->closed);
+    CHECK(read(attributes("none") + two_zones, "name: n1, managedFields: null").findings == "");
+}
+
+TEST_CASE("a zone with too many resources closes the node") {
+    const auto with = [](int resources) {
+        std::string list;
+        for (int at = 0; at < resources; ++at)
+            list +=
+                "{name: r" + std::to_string(at) + ", capacity: 1, allocatable: 1, available: 1}, ";
+        return read(attributes("restricted") + "zones: [{name: node-3, type: Node, resources: [" +
+                    list + "]}]");
+    };
+    CHECK(with(256).findings == "");
+    CHECK_FALSE(with(256).object.zones->closed);
+    CHECK(with(257).findings.find(
+              "node n1 has more than 256 resources in NUMA zone 3, and takes no "
+              "pods that must be aligned (expected at most 256)") != std::string::npos);
+    CHECK(with(257).object.zones->closed);
+    CHECK(with(257).object.zones->zones.empty());
 }
 
 TEST_CASE("unknown words are ignored with a warning that names the place") {

@@ -110,7 +110,8 @@ TEST_CASE("a pod that is not Guaranteed is aligned by its devices only") {
 }
 
 TEST_CASE("standing pods are in the report, unless they started after it") {
-    const std::string at = ", managedFields: [{time: '2026-01-01T00:00:10Z'}]";
+    const std::string at = ", managedFields: [{time: '2026-01-01T00:00:10Z', "
+                           "fieldsV1: {'f:zones': {}}}]";
     const auto with = [&](const std::string& status, const std::string& metadata) {
         return placed(node("a") + topology("a", {8}, "single-numa-node", metadata) +
                       pod("old", six, "nodeName: a, ", "phase: Running, " + status) +
