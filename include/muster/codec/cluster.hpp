@@ -200,8 +200,9 @@ template<std::size_t Width>
                    std::ranges::find(object.share_marks, each) == object.share_marks.end();
         });
     spec.where.tied_to_node =
-        !object.node.empty() && (!object.volumes.empty() || !object.claims.empty() ||
-                                 (volumes && volumes->devices != device_demand::none));
+        !object.node.empty() &&
+        (!object.volumes.empty() || !object.claims.empty() ||
+         (volumes && (volumes->devices != device_demand::none || volumes->is_aligned)));
     spec.created = object.metadata.created.value_or(std::numeric_limits<timestamp>::max());
     spec.started = object.started ? object.started : object.scheduled;
     spec.phase = object.phase;

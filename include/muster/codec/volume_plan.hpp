@@ -84,6 +84,9 @@ struct volume_effects {
     device_demand devices = device_demand::none;
     /// The shares of GPUs that the pod requests are part of `devices`.
     bool has_shares = false;
+    /// The pod has a node, and the kubelet of some node could reject its replacement, since it
+    /// aligns the pod's requests to NUMA zones.
+    bool is_aligned = false;
 
     /// Returns the verb between a description and its place: "is" if the volume exists.
     [[nodiscard]] std::string verb_at(std::size_t position) const {
@@ -96,7 +99,7 @@ struct volume_effects {
     }
     /// Adds the effects of the pod's devices: `waits`, `missing_devices`, `unreserved`,
     /// `unmade_devices`, `unusable`, `reach`, `reach_of`, `amounts`, `growing`, `served`,
-    /// `devices`, `has_shares`, `near` and `labels`.
+    /// `devices`, `has_shares`, `is_aligned`, `near` and `labels`.
     void add_devices(const volume_effects& more) {
         waits.insert(waits.end(), more.waits.begin(), more.waits.end());
         missing_devices.insert(missing_devices.end(), more.missing_devices.begin(),
@@ -113,6 +116,7 @@ struct volume_effects {
         if (more.devices != device_demand::none)
             devices = more.devices;
         has_shares = has_shares || more.has_shares;
+        is_aligned = is_aligned || more.is_aligned;
         served.insert(more.served.begin(), more.served.end());
         near.insert(near.end(), more.near.begin(), more.near.end());
         for (const auto& [key, value] : more.labels)

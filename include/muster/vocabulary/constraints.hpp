@@ -80,7 +80,8 @@ struct constraints {
     /// With `volume_not_ready`: no binding of the pod's claims makes all of its volumes usable. A
     /// claim must be replaced first, e.g. one that is being deleted.
     bool volume_unusable = false;
-    /// Consolidation does not move the pod: its volumes or devices may tie it to its node.
+    /// Consolidation does not move the pod: its volumes or devices may tie it to its node, or the
+    /// kubelets of other nodes may be unable to align it to NUMA zones.
     bool tied_to_node = false;
     /// Kinds of the request (bit = column) of which a node may come to have more while it stays as
     /// it is, such as free volumes. Too little of them never proves that the pod cannot ever start.

@@ -33,7 +33,9 @@ namespace codec {
 /// are whole seconds; a report includes a pod that started in the same second. If the time of a
 /// report is unknown, it includes all standing pods.
 ///
-/// Nodes without such an object, or whose policy rejects no pod, restrict no pod.
+/// Nodes without such an object, or whose policy rejects no pod, restrict no pod. If some node
+/// restricts pods, standing pods with requests that its kubelet aligns are marked
+/// (`volume_effects::is_aligned`): a pod that is moved could find no node that admits it.
 class numa_planner {
 public:
     /// The arguments must outlive the planner.
@@ -59,6 +61,9 @@ public:
                 for (const auto& each : zone.supplies)
                     listed_.insert(each.first);
         }
+        for (const pod_object* const pod : pods_)
+            if (!pod->node.empty() && is_there(*pod) && !demand_of(*pod).empty())
+                into.pods[pod->metadata.key].is_aligned = true;
         bool any_waits = false;
         for (const pod_object* const pod : pods_)
             if (pod->node.empty() && is_there(*pod))
@@ -87,8 +92,8 @@ private:
         return pod.started && *pod.started <= *found->second->reported;
     }
 
-    /// Adds the pod's demand. Returns false if it has none.
-    bool add(const pod_object& pod, volume_plan& into) const {
+    /// Returns what some kubelet may align of the pod's requests.
+    [[nodiscard]] numa_demand demand_of(const pod_object& pod) const {
         numa_demand demand = pod.aligned;
         if (!some_closed_) {
             const auto is_other = [&](const auto& each) { return !listed_.contains(each.first); };
@@ -97,6 +102,12 @@ private:
                 std::erase_if(each, is_other);
             std::erase_if(demand.containers, std::mem_fn(&numa_amounts::empty));
         }
+        return demand;
+    }
+
+    /// Adds the pod's demand. Returns false if it has none.
+    bool add(const pod_object& pod, volume_plan& into) const {
+        numa_demand demand = demand_of(pod);
         if (demand.empty())
             return false;
         if (!into.judge)

@@ -132,8 +132,25 @@ TEST_CASE("if no waiting pod aligns anything, nothing is planned") {
     std::vector<const node_topology_object*> topologies{&of.objects.node_topologies[0]};
     numa_planner(nodes, pods, topologies).plan(made);
     CHECK(made.stocks.empty());
-    CHECK(made.pods.empty());
     CHECK_FALSE(made.judge);
+    // A moved pod could not be aligned elsewhere.
+    REQUIRE(made.pods.size() == 1);
+    CHECK(made.pods.at({"default", "old"}).is_aligned);
+}
+
+TEST_CASE("standing pods that some kubelet would have to align are not moved") {
+    const auto is_tied = [](const std::string& policy, const std::string& limits) {
+        world of(node("a") + node("b") + topology("b", {8}, policy) +
+                 pod("old", limits, "nodeName: a, ", "phase: Running"));
+        const auto cluster = make_cluster<muster::max_kinds>(of.objects, {}, of.out);
+        const auto& [key, old] = *cluster.state.pod_keys().begin();
+        return cluster.state.where(old).value.tied_to_node;
+    };
+    CHECK(is_tied("single-numa-node", six));
+    CHECK(is_tied("restricted", "cpu: 1, example.com/gpu: 1"));
+    CHECK_FALSE(is_tied("single-numa-node", "cpu: 6"));
+    CHECK_FALSE(is_tied("single-numa-node", "cpu: 1, example.com/nic: 1"));
+    CHECK_FALSE(is_tied("best-effort", six));
 }
 
 TEST_CASE("a closed node takes no pod that must be aligned") {
