@@ -10,10 +10,17 @@ inline namespace v0_1 {
 namespace codec {
 namespace detail {
 
+/// Names of resources are free text: the length tells where a name ends.
+inline void append_name(const std::string& name, std::string& to) {
+    to += std::to_string(name.size()) + ":" + name + "=";
+}
+
 inline void append_amounts(const numa_amounts& amounts, std::string& to) {
     to += '[';
-    for (const auto& [resource, amount] : amounts)
-        to += resource + "=" + std::to_string(amount) + " ";
+    for (const auto& [resource, amount] : amounts) {
+        append_name(resource, to);
+        to += std::to_string(amount) + " ";
+    }
     to += ']';
 }
 
@@ -37,9 +44,11 @@ inline void append_amounts(const numa_amounts& amounts, std::string& to) {
     text += of.closed ? " closed" : "";
     for (const numa_zone& zone : of.zones) {
         text += '\n';
-        for (const auto& [resource, has] : zone.supplies)
-            text += resource + "=" + std::to_string(has.capacity) + "," +
-                    std::to_string(has.allocatable) + "," + std::to_string(has.available) + " ";
+        for (const auto& [resource, has] : zone.supplies) {
+            detail::append_name(resource, text);
+            text += std::to_string(has.capacity) + "," + std::to_string(has.allocatable) + "," +
+                    std::to_string(has.available) + " ";
+        }
     }
     return text;
 }

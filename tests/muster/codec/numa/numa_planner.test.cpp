@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -11,6 +12,7 @@
 #include <muster/codec/cluster.hpp>
 #include <muster/codec/device_assignment.hpp>
 #include <muster/codec/manifests.hpp>
+#include <muster/codec/numa/numa_text.hpp>
 #include <muster/codec/numa/numa_words.hpp>
 #include <muster/codec/read_documents.hpp>
 #include <muster/cycle/cycle.hpp>
@@ -151,6 +153,21 @@ TEST_CASE("standing pods that some kubelet would have to align are not moved") {
     CHECK_FALSE(is_tied("single-numa-node", "cpu: 6"));
     CHECK_FALSE(is_tied("single-numa-node", "cpu: 1, example.com/nic: 1"));
     CHECK_FALSE(is_tied("best-effort", six));
+}
+
+TEST_CASE("the texts of demands and zones differ whatever the names of resources are") {
+    const auto demand = [](muster::numa_amounts amounts) {
+        return numa_text(muster::numa_demand{{amounts}, amounts, false});
+    };
+    CHECK(demand({{"a", 1}, {"b", 2}}) != demand({{"a=1 b", 2}}));
+    const auto zones = [](std::vector<muster::numa_zone> all) {
+        muster::numa_zones made;
+        made.zones = std::move(all);
+        return numa_text(made);
+    };
+    const muster::numa_supply one{1, 1, 1};
+    CHECK(zones({{0, {{"a", one}, {"b", one}}}}) != zones({{0, {{"a=1,1,1 b", one}}}}));
+    CHECK(zones({{0, {{"a", one}}}, {1, {{"b", one}}}}) != zones({{0, {{"a=1,1,1 \nb", one}}}}));
 }
 
 TEST_CASE("a closed node takes no pod that must be aligned") {
