@@ -27,12 +27,16 @@ struct numa_supply {
     std::int64_t capacity = 0;
     std::int64_t allocatable = 0;
     std::int64_t available = 0;
+
+    [[nodiscard]] friend bool operator==(const numa_supply&, const numa_supply&) = default;
 };
 
 struct numa_zone {
     /// Number of the NUMA node.
     std::int64_t id = 0;
     std::map<std::string, numa_supply, std::less<>> supplies;
+
+    [[nodiscard]] friend bool operator==(const numa_zone&, const numa_zone&) = default;
 };
 
 /// The NUMA zones of a node whose kubelet rejects pods that it cannot align.
@@ -43,6 +47,8 @@ struct numa_zones {
     std::vector<numa_zone> zones;
     /// The zones are unknown: a pod that requests amounts to align is not admitted.
     bool closed = false;
+
+    [[nodiscard]] friend bool operator==(const numa_zones&, const numa_zones&) = default;
 };
 
 /// The amounts of a pod that the kubelet aligns. They are positive.

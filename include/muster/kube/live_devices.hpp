@@ -60,7 +60,17 @@ public:
     }
     void put(codec::group_claims_object object) { set(groups_, std::move(object)); }
     void put(codec::koordinator_device_object object) { set(gpus_, std::move(object)); }
-    void put(codec::node_topology_object object) { set(topologies_, std::move(object)); }
+    void put(codec::node_topology_object object) {
+        object_key key = object.metadata.key;
+        codec::node_topology_object& known = topologies_[key];
+        const bool restricts = known.zones || object.zones;
+        // The kubelets' agents write often, and mostly what the object said before.
+        if (restricts && (known.zones != object.zones || known.reported != object.reported))
+            note_topologies();
+        restricting_ -= known.zones ? 1U : 0U;
+        restricting_ += object.zones ? 1U : 0U;
+        known = std::move(object);
+    }
     void put(codec::device_class_object object) {
         judge_.reset();
         ++supply_changes_;
@@ -78,7 +88,14 @@ public:
         } else if (kind == "Device") {
             gpus_.erase(key);
         } else if (kind == "NodeResourceTopology") {
-            topologies_.erase(key);
+            if (const auto at = topologies_.find(key); at != topologies_.end()) {
+                if (at->second.zones) {
+                    --restricting_;
+                    note_topologies();
+                }
+                topologies_.erase(at);
+            }
+            return true;
         } else if (kind == "DeviceClass") {
             judge_.reset();
             classes_.erase(key);
@@ -120,7 +137,7 @@ public:
         is_old_ |= sharers_.erase(key) > 0 && shares_gpus_;
         share_marks_.erase(key);
         reservations_.lose(key);
-        is_old_ |= aligned_.erase(key) > 0 && !topologies_.empty();
+        is_old_ |= aligned_.erase(key) > 0 && restricting_ > 0;
         lose_user(key);
     }
     /// Call when a node was added or removed, or its labels or allocatable changed.
@@ -137,7 +154,7 @@ public:
         ++renewals_;
         any_agent_ = std::ranges::any_of(
             nodes, [](const auto& each) { return !each.second.of_agents.empty(); });
-        if (users_.empty() && sharers_.empty() && (aligned_.empty() || topologies_.empty()) &&
+        if (users_.empty() && sharers_.empty() && (aligned_.empty() || restricting_ == 0) &&
             effects_.empty() && kinds_.empty())
             return false;
         const codec::device_catalog catalog = make_catalog();
@@ -173,7 +190,7 @@ public:
             gpus.push_back(each);
         codec::share_planner(all, sharers, gpus, unsaid, shares_).plan(made);
         shares_gpus_ = made.shares_gpus;
-        if (!topologies_.empty()) {
+        if (restricting_ > 0) {
             std::vector<const codec::node_topology_object*> topologies;
             for (const auto& [key, each] : topologies_)
                 topologies.push_back(&each);
@@ -223,7 +240,8 @@ public:
 
     /// Waiting pods with claims that are to be allocated, to be reserved or to be looked at again.
     [[nodiscard]] const std::vector<object_key>& unready() const noexcept { return unready_; }
-    /// Grows with every change of an object.
+    /// Grows with every change of an object, except for NodeResourceTopologies that stay the same
+    /// or restrict no pod.
     [[nodiscard]] std::uint64_t changes() const noexcept { return changes_; }
     /// Grows whenever the effects are recomputed.
     [[nodiscard]] std::uint64_t renewals() const noexcept { return renewals_; }
@@ -322,10 +340,16 @@ private:
 
     /// A pod with requests that a kubelet may align to NUMA zones.
     void note_aligned(const codec::pod_object& pod) {
-        if (pod.aligned.empty())
-            is_old_ |= aligned_.erase(pod.metadata.key) > 0 && !topologies_.empty();
-        else
-            is_old_ |= aligned_.insert(pod.metadata.key).second || !topologies_.empty();
+        const bool was_there = aligned_.erase(pod.metadata.key) > 0;
+        if (!pod.aligned.empty())
+            aligned_.insert(pod.metadata.key);
+        is_old_ |= restricting_ > 0 && (was_there || !pod.aligned.empty());
+    }
+
+    /// The zones of a node that restricts pods changed. Without pods to align they have no effect.
+    void note_topologies() {
+        ++changes_;
+        is_old_ = is_old_ || !aligned_.empty();
     }
 
     static constexpr std::size_t most_kept_answers = 200'000;
@@ -348,6 +372,8 @@ private:
     std::map<object_key, codec::device_class_object> classes_;
     std::map<object_key, codec::koordinator_device_object> gpus_;
     std::map<object_key, codec::node_topology_object> topologies_;
+    /// Number of `topologies_` whose policy rejects pods.
+    std::size_t restricting_ = 0;
     /// Pods with claims, among them those for extended resources, and pods without a node that
     /// request a resource that a DeviceClass might serve.
     std::set<object_key> users_;

@@ -105,6 +105,7 @@ TEST_CASE("live, the first pod that shares a GPU starts though its node was ther
     CHECK(of.outcome() == "on h");
 }
 
+<<<<<<< HEAD
 TEST_CASE("live, an annotation that asks for a share counts though its pod was known before") {
     muster::kube::live_options how = fed_objects::options();
     how.reservations = muster::kube::reservation_options{"reserved", "agent", "", "", "gangs"};
@@ -123,6 +124,45 @@ TEST_CASE("live, an annotation that asks for a share counts though its pod was k
     const auto* const effects = of.objects.storage().plan().find({"team", "a"});
     REQUIRE(effects);
     CHECK(effects->has_shares);
+=======
+TEST_CASE("live, a NodeResourceTopology without news changes nothing") {
+    const auto report = [](const std::string& policy, int available, int second) {
+        return "---\napiVersion: topology.node.k8s.io/v1alpha2\nkind: NodeResourceTopology\n"
+               "metadata: {name: n1, labels: {second: '" +
+               std::to_string(second) +
+               "'}, managedFields: [{time: '2026-01-01T00:00:" + std::to_string(second) +
+               "Z', fieldsV1: {'f:zones': {}}}]}\nattributes: [{name: topologyManagerPolicy, "
+               "value: " +
+               policy +
+               "}]\nzones: [{name: node-0, type: Node, resources: [{name: cpu, capacity: 4, "
+               "allocatable: 4, available: " +
+               std::to_string(available) + "}]}]\n";
+    };
+    live of;
+    const auto changed = [&](const std::string& text) {
+        const auto before = of.objects.storage().devices().changes();
+        of.take(text);
+        return of.objects.storage().devices().changes() != before;
+    };
+    CHECK_FALSE(changed(report("none", 4, 10)));
+    CHECK_FALSE(changed(report("best-effort", 3, 11)));
+    CHECK(changed(report("restricted", 3, 11)));
+    CHECK_FALSE(changed(report("restricted", 3, 11)));
+    CHECK(changed(report("restricted", 3, 12)));
+    CHECK(changed(report("restricted", 2, 12)));
+    CHECK(changed(report("none", 2, 12)));
+    CHECK(of.objects.copies().node_topologies.size() == 1);
+    of.take(report("restricted", 2, 12) + node("n1", ", memory: 9") +
+            pod("containers: [{name: c, image: i, resources: {limits: {cpu: 3, memory: 1}, "
+                "requests: {cpu: 3, memory: 1}}}]"));
+    CHECK(of.outcome().empty());
+    of.take(report("none", 2, 13));
+    CHECK(of.outcome() == "on n1");
+    of.take(report("restricted", 2, 14));
+    CHECK(of.outcome().empty());
+    of.lose(report("restricted", 2, 14));
+    CHECK(of.outcome() == "on n1");
+>>>>>>> 1f5f3f78 (Keep the device plan where a NodeResourceTopology has no news)
 }
 
 TEST_CASE(
