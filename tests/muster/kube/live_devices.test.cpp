@@ -105,7 +105,6 @@ TEST_CASE("live, the first pod that shares a GPU starts though its node was ther
     CHECK(of.outcome() == "on h");
 }
 
-<<<<<<< HEAD
 TEST_CASE("live, an annotation that asks for a share counts though its pod was known before") {
     muster::kube::live_options how = fed_objects::options();
     how.reservations = muster::kube::reservation_options{"reserved", "agent", "", "", "gangs"};
@@ -124,7 +123,8 @@ TEST_CASE("live, an annotation that asks for a share counts though its pod was k
     const auto* const effects = of.objects.storage().plan().find({"team", "a"});
     REQUIRE(effects);
     CHECK(effects->has_shares);
-=======
+}
+
 TEST_CASE("live, a NodeResourceTopology without news changes nothing") {
     const auto report = [](const std::string& policy, int available, int second) {
         return "---\napiVersion: topology.node.k8s.io/v1alpha2\nkind: NodeResourceTopology\n"
@@ -162,7 +162,6 @@ TEST_CASE("live, a NodeResourceTopology without news changes nothing") {
     CHECK(of.outcome().empty());
     of.lose(report("restricted", 2, 14));
     CHECK(of.outcome() == "on n1");
->>>>>>> 1f5f3f78 (Keep the device plan where a NodeResourceTopology has no news)
 }
 
 TEST_CASE(
