@@ -278,6 +278,11 @@ private:
         }
         if (demand.empty())
             return;
+        // 0 thousandths request nothing, so any node will do.
+        if (demand.only == share_system::openb && demand.asks.empty()) {
+            into.pods[pod.metadata.key].has_shares = true;
+            return;
+        }
         if (demand.only == share_system::kai && how_.binds_pods)
             if (std::string lacks = unready_fraction(pod); !lacks.empty()) {
                 into.pods[pod.metadata.key].has_shares = true;
