@@ -95,7 +95,8 @@ private:
             if (!claim->allocation)
                 continue;
             const pod_object* holder = nullptr;
-            if (!claim->is_extended && claim->reserved_for.size() == 1) {
+            if (!claim->is_extended && claim->reserved_for.size() == 1 &&
+                claim->reserved_for.front().resource == "pods") {
                 const auto found =
                     standing.find({key.name_space, claim->reserved_for.front().name});
                 if (found != standing.end() && is_reserved_for(*claim, *found->second))
