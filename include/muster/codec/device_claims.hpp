@@ -132,8 +132,9 @@ inline void wait_for_allocation(const std::vector<unallocated_claim>& claims,
 
 /// Adds the effects of one ResourceClaim of a waiting pod: the nodes of the claim's allocation, or
 /// the reason why the pod must wait; and the reservation that the pod needs. A claim that must be
-/// allocated is added to `unallocated` if that is planned, and else is a reason. O(log claims +
-/// consumers).
+/// allocated is added to `unallocated`, once for each pod, if that is planned, and else is a
+/// reason. `unallocated` has no claims of other pods. O(log claims + consumers + claims of the
+/// pod).
 inline void plan_claim(const device_catalog& catalog, const pod_claim& entry, const pod_object& pod,
                        device_writes writes, claim_reservations& reserved,
                        std::vector<unallocated_claim>& unallocated, volume_effects& to) {
@@ -193,6 +194,9 @@ inline void plan_claim(const device_catalog& catalog, const pod_claim& entry, co
         others.insert(consumer);
     }
     if (!claim.allocation && allocates) {
+        // Another entry of the pod may name the same claim.
+        if (std::ranges::find(unallocated, &claim, &unallocated_claim::claim) != unallocated.end())
+            return;
         to.unreserved.push_back(entry.claim);
         unallocated.push_back({"claim " + entry.claim, entry.name, &claim.spec, &claim,
                                claim.metadata.key.name_space + "/" + entry.claim});

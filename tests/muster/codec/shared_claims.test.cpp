@@ -165,6 +165,14 @@ TEST_CASE("pods that share a claim with a pod that waits for something else are 
           "name); ");
 }
 
+TEST_CASE("a claim that two entries of a pod name is allocated once") {
+    const std::string all = node("n1") + gpus + slice("n1", 2) + claim("c", 2);
+    const outcome made = decide(all + pod("a", {"c", "c"}));
+    CHECK(made.placed == "a=n1 ");
+    CHECK(made.devices == "a:e0=d0 a:e0=d1 a:e1=d0 a:e1=d1 ");
+    CHECK(decide(all + pod("a", {"c", "c"}) + pod("b", {"c", "c"})).placed == "a=n1 b=n1 ");
+}
+
 TEST_CASE("a claim has at most 256 consumers") {
     std::string all = node("n1", 999) + gpus + slice("n1", 1) + claim("c", 1);
     for (std::string::value_type tens = 'a'; tens < 'a' + 26; ++tens)
