@@ -7,6 +7,7 @@
 #include <muster/codec/device_objects.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/kube/live_devices.hpp>
+#include <muster/vocabulary/pod.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -46,17 +47,18 @@ template<class Meets>
 }
 
 /// True if `is_idle(key)` holds for every pod that the claim is reserved for and, if it is reserved
-/// for a PodGroup, for every pod of the PodGroup that uses the claim. `pods` has records with an
-/// `object`, by key; a consumer that is not among them is not idle. O(consumers + pods of the
-/// namespace).
+/// for a PodGroup, for every pod of the PodGroup that uses the claim and has not ended. `pods` has
+/// records with an `object`, by key; a consumer that is not among them is not idle. O(consumers +
+/// pods of the namespace).
 template<class Pods, class IsIdle>
 [[nodiscard]] bool are_users_idle(const codec::resource_claim_object& claim, const Pods& pods,
                                   const IsIdle& is_idle) {
     const std::string& home = claim.metadata.key.name_space;
     const auto uses = [&](const codec::pod_object& pod) {
-        return std::ranges::any_of(pod.claims, [&](const codec::pod_claim& each) {
-            return each.claim == claim.metadata.key.name;
-        });
+        return pod.phase != pod_phase::succeeded && pod.phase != pod_phase::failed &&
+               std::ranges::any_of(pod.claims, [&](const codec::pod_claim& each) {
+                   return each.claim == claim.metadata.key.name;
+               });
     };
     return std::ranges::all_of(claim.reserved_for, [&](const codec::claim_consumer& each) {
         if (each.resource == "pods") {

@@ -107,7 +107,13 @@ TEST_CASE("a claim is released if all pods that it is reserved for are idle") {
     CHECK(are_idle(used));
     idle = {"p"};
     CHECK_FALSE(are_idle(used));
-    // A pod of the group that does not use the claim does not matter.
+    // A pod of the group that has ended, or does not use the claim, does not matter.
+    pods[{"team", "q"}].object.phase = muster::pod_phase::succeeded;
+    CHECK(are_idle(used));
+    pods[{"team", "q"}].object.phase = muster::pod_phase::failed;
+    CHECK(are_idle(used));
+    pods[{"team", "q"}].object.phase = muster::pod_phase::pending;
+    CHECK_FALSE(are_idle(used));
     pods[{"team", "q"}].object.claims.clear();
     CHECK(are_idle(used));
     used.reserved_for = {{"jobs", "g", "u-g"}};
