@@ -146,6 +146,14 @@ inline void plan_claim(const device_catalog& catalog, const pod_claim& entry, co
         to.waits.push_back("resource claim " + name + " " + why);
         to.missing_devices.push_back(name);
     };
+    if (entry.claim.empty() && group && writes != device_writes::claims)
+        for (const pod_claim& each : group->claims)
+            if (each.name == entry.name && !each.claim.empty()) {
+                // The claim is made, and the pod's status does not name it yet.
+                pod_claim named = entry;
+                named.claim = each.claim;
+                return plan_claim(catalog, named, pod, writes, reserved, unallocated, to);
+            }
     if (entry.claim.empty()) {
         const auto found =
             catalog.templates.find({pod.metadata.key.name_space, entry.from_template});

@@ -248,19 +248,23 @@ TEST_CASE("a claim that a template makes for a PodGroup is made once for the gro
 }
 
 TEST_CASE("a claim that was made for a PodGroup is used by the pods of that group") {
-    const auto made = [&](const std::string& owner) {
+    const auto made = [&](const std::string& owner, bool is_told = true) {
         const std::string status =
             "status: {resourceClaimStatuses: [{name: e, resourceClaimName: made}]}\n";
         return decide(
             node("n1") + gpus + slice("n1", 2) + made_from("two", 2) +
-            group("g", 2, by_template, status) + member("a", "g", by_template, status) +
-            member("b", "g", by_template, status) +
+            group("g", 2, by_template, status) +
+            member("a", "g", by_template, is_told ? status : "") +
+            member("b", "g", by_template, is_told ? status : "") +
             "---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: made, "
             "ownerReferences: [{apiVersion: scheduling.k8s.io/v1alpha3, kind: PodGroup, name: " +
             owner + ", uid: u-" + owner + ", controller: true}]}\nspec: " + spec(2) + "\n");
     };
     CHECK(made("g").placed == "a=n1 b=n1 ");
     CHECK(made("h").placed.empty());
+    // The status of the PodGroup names the claim before those of the pods do.
+    CHECK(made("g", false).placed == "a=n1 b=n1 ");
+    CHECK(made("h", false).waits == made("h").waits);
     CHECK(made("h").waits.find("a: resource claim made was not made for PodGroup g (expected the "
                                "PodGroup as its controller); ") != std::string::npos);
 }
