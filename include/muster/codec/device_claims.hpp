@@ -15,6 +15,8 @@
 #include <muster/codec/device_objects.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/volume_plan.hpp>
+#include <muster/vocabulary/constraints.hpp>
+#include <muster/vocabulary/node.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -30,17 +32,31 @@ enum class device_writes : std::uint8_t {
     claims,
 };
 
-/// The claim is reserved for the pod or, from Kubernetes 1.36 on, for its PodGroup.
-[[nodiscard]] inline bool is_reserved_for(const resource_claim_object& claim,
-                                          const pod_object& pod) {
+/// The claim is reserved for the pod or, from Kubernetes 1.36 on, for its PodGroup. `group`: the
+/// PodGroup by whose entry the pod uses the claim; null if it uses the claim by an entry of its
+/// own.
+[[nodiscard]] inline bool is_reserved_for(const resource_claim_object& claim, const pod_object& pod,
+                                          const group_claims_object* group) {
     return std::ranges::any_of(claim.reserved_for, [&](const claim_consumer& each) {
-        if (each.resource == "podgroups")
-            return !pod.pod_group.empty() && each.name == pod.pod_group;
-        if (each.resource != "pods")
-            return false;
-        return each.uid.empty() || pod.metadata.uid.empty() ? each.name == pod.metadata.key.name
-                                                            : each.uid == pod.metadata.uid;
+        const auto is_of = [&](const object_metadata& user) {
+            return each.uid.empty() || user.uid.empty() ? each.name == user.key.name
+                                                        : each.uid == user.uid;
+        };
+        return each.resource == "pods"        ? is_of(pod.metadata)
+               : each.resource == "podgroups" ? group && is_of(group->metadata)
+                                              : false;
     });
+}
+
+/// True if pods on the node can use the allocated devices.
+[[nodiscard]] inline bool reaches(const claim_status& allocation, const node_object& from) {
+    if (!allocation.nodes)
+        return true;
+    node<1> view;
+    view.name = from.metadata.key.name;
+    view.labels = from.metadata.labels;
+    return std::ranges::any_of(*allocation.nodes,
+                               [&](const node_term& term) { return term.matches(view); });
 }
 
 /// True if the PodGroup has an entry whose fields all equal those of `entry` (KEP-5729).
@@ -183,7 +199,7 @@ inline void plan_claim(const device_catalog& catalog, const pod_claim& entry, co
         to.unusable = true;
         return wait(entry.claim, why);
     }
-    const bool is_reserved = is_reserved_for(claim, pod);
+    const bool is_reserved = is_reserved_for(claim, pod, group);
     if (!is_reserved) {
         auto& others = reserved[&claim];
         const auto consumer = group ? std::pair(std::string("podgroups"), pod.pod_group)

@@ -99,7 +99,7 @@ private:
                 claim->reserved_for.front().resource == "pods") {
                 const auto found =
                     standing.find({key.name_space, claim->reserved_for.front().name});
-                if (found != standing.end() && is_reserved_for(*claim, *found->second))
+                if (found != standing.end() && is_reserved_for(*claim, *found->second, nullptr))
                     holder = found->second;
             }
             for (const allocated_device& each : claim->allocation->devices) {

@@ -161,16 +161,18 @@ public:
             choices_.forget([&](const object_key& claim) { return writes_.has_any_of(claim); });
     }
 
-    /// Says how far the claims of a wanted pod are, and why if they wait or failed.
+    /// Says how far the claims of a wanted pod are, and why if they wait or failed. `node_of`: see
+    /// next().
+    template<class NodeOf>
     [[nodiscard]] verdict judge(const codec::pod_object& pod, const live_devices& devices,
-                                std::int64_t now) const {
+                                const NodeOf& node_of, std::int64_t now) const {
         const auto at = wanted_.find(pod.metadata.key);
         if (at == wanted_.end())
             return {};
         const pending& of = at->second;
         std::string open;
         for (const std::string& name : extended_.claims_of(pod, devices)) {
-            verdict found = judge(pod, of, name, devices);
+            verdict found = judge(pod, of, name, devices, node_of(of.node));
             if (found.what == progress::failed)
                 return found;
             if (found.what == progress::waiting)
@@ -211,11 +213,8 @@ public:
         const claim_writes::write* const of = writes_.end(about, what, std::move(message), now);
         if (!of)
             return false;
-        if (!of->may_be_done) {
-            if (auto* const choice = choices_.find(of->claim))
-                choice->is_sent = false;
+        if (!of->may_be_done)
             choices_.renew();
-        }
         is_due_ = true;
         return true;
     }
@@ -237,18 +236,6 @@ private:
         else
             return {};
     }
-    [[nodiscard]] static object_key about(const codec::pod_object& pod, const char* what,
-                                          const std::string& claim) {
-        return {pod.metadata.key.name_space, std::string(what) + " of resource claim " + claim +
-                                                 " for pod " + pod.metadata.key.name};
-    }
-
-    /// The key has no pod: a release by any pod that shares the claim is for all of them.
-    [[nodiscard]] static object_key about_release(const codec::pod_object& pod,
-                                                  const std::string& claim) {
-        return {pod.metadata.key.name_space, "release of resource claim " + claim};
-    }
-
     /// What the writes of one round need of the device objects.
     struct round {
         const live_devices* devices;
@@ -268,9 +255,12 @@ private:
             extended_.plan(devices, wanted_, pods, node_of);
             is_reviewed_ = true;
             sharers_.clear();
-            for_each_wanted(pods, node_of,
-                            [&](const codec::pod_object& pod, const pending&,
-                                const codec::node_object&) { sharers_.add(pod, devices); });
+            for_each_wanted(
+                pods, node_of,
+                [&](const codec::pod_object& pod, const pending& each, const codec::node_object&) {
+                    sharers_.add(pod, each.node, devices);
+                });
+            choices_.note_sent(writes_.allocating(devices));
             choices_.choose(
                 devices, [&](const object_key& claim) { return extended_.plans(claim); },
                 [&] { return find_open(devices, pods, node_of); });
@@ -281,16 +271,16 @@ private:
                     for (const allocated_device& each : claim.allocation->devices)
                         if (!each.admin_access)
                             with.taken.insert(each.id);
-            for_each_wanted(
-                pods, node_of,
-                [&](const codec::pod_object& pod, const pending& each, const codec::node_object&) {
-                    for (const std::string& name : extended_.claims_of(pod, devices))
-                        advance(pod, each, name, with);
-                    tell_pod(pod, devices, now.steady);
-                });
-            sharers_.clear();
+            for_each_wanted(pods, node_of,
+                            [&](const codec::pod_object& pod, const pending& each,
+                                const codec::node_object& node) {
+                                for (const std::string& name : extended_.claims_of(pod, devices))
+                                    advance(pod, each, node, name, with);
+                                tell_pod(pod, devices, now.steady);
+                            });
         }
         release_idle(devices, pods, now.steady);
+        sharers_.clear();
         due_at_ = writes_.next_after(now.steady);
         for (const auto& [key, release_at] : idle_)
             if (release_at > now.steady)
@@ -324,8 +314,8 @@ private:
                 continue;
             for (const std::string& name : extended_.claims_of(pod->second.object, devices)) {
                 const auto* const claim = devices.claim({key.name_space, name});
-                if (claim && is_held(pod->second.object, *claim) &&
-                    are_users_idle(*claim, pods, is_idle) &&
+                if (claim && is_held(pod->second.object, *claim, devices) &&
+                    !sharers_.uses(claim->metadata.key) && are_users_idle(*claim, pods, is_idle) &&
                     released.insert(claim->metadata.key).second)
                     release(pod->second.object, name, devices, now);
             }
@@ -335,11 +325,11 @@ private:
     void release(const codec::pod_object& pod, const std::string& name, const live_devices& devices,
                  std::int64_t now) {
         const auto* const claim = devices.claim({pod.metadata.key.name_space, name});
-        if (!claim || !is_held(pod, *claim))
+        if (!claim || !is_held(pod, *claim, devices))
             return;
         const std::string version = devices.version_of(claim->metadata.key);
-        object_key key = about_release(pod, name);
-        if (!may_write(key, pod, claim->metadata.key, version, now))
+        object_key key = detail::about_release(pod, name);
+        if (!writes_.begin(key, {pod.metadata.key, claim->metadata.key, version}, now))
             return;
         made_.push_back({std::move(key), claim->allocation ? release_claim_request(*claim, version)
                                          : claim->is_extended && !claim->is_protected
@@ -350,7 +340,7 @@ private:
     /// A release of the claim is on its way or was carried out, and this is not observed yet.
     [[nodiscard]] bool is_leaving(const codec::pod_object& pod, const std::string& claim,
                                   const live_devices& devices) const {
-        return writes_.is_pending(about_release(pod, claim), devices);
+        return writes_.is_pending(detail::about_release(pod, claim), devices);
     }
 
     /// Makes the write of the pod's status, once its claim is allocated.
@@ -363,7 +353,8 @@ private:
         if (!name->empty() && (!claim || !claim->allocation))
             return;
         const extended_claims::draft* const needed = extended_.find(pod);
-        if (object_key what = about(pod, "name", *name); may_write(what, pod, key, {}, now))
+        if (object_key what = detail::about_claim(pod, "name", *name);
+            writes_.begin(what, {pod.metadata.key, key, {}}, now))
             made_.push_back(
                 {std::move(what),
                  extended_status_request(pod, *name,
@@ -374,20 +365,22 @@ private:
     // ---- allocations ---------------------------------------------------------------------------
 
     [[nodiscard]] verdict judge(const codec::pod_object& pod, const pending& of,
-                                const std::string& of_name, const live_devices& devices) const {
+                                const std::string& of_name, const live_devices& devices,
+                                const codec::node_object* node) const {
         const std::string name = "resource claim " + of_name;
         const auto* const known = extended_.claim(pod, of_name, devices);
         if (!known)
             return {progress::failed, name + " does not exist"};
         const codec::resource_claim_object& claim = *known;
-        if (extended_.is_of_no_use(pod, claim))
+        if (extended_.is_of_no_use(pod, claim, devices))
             return {progress::waiting, name + " is still to be deleted"};
         if (is_leaving(pod, claim.metadata.key.name, devices))
             return {progress::waiting, name + " is being released"};
         for (const char* const what : {"creation", "protection", "allocation", "reservation"})
-            if (const auto* const last = writes_.find(about(pod, what, claim.metadata.key.name));
+            if (const auto* const last =
+                    writes_.find(detail::about_claim(pod, what, claim.metadata.key.name));
                 last && !last->refused.empty() &&
-                (!claim.allocation || !codec::is_reserved_for(claim, pod)))
+                (!claim.allocation || !devices.is_reserved_for(claim, pod)))
                 return {progress::failed, name + " cannot be " +
                                               (claim.allocation ? "reserved: " : "allocated: ") +
                                               last->refused};
@@ -396,10 +389,12 @@ private:
                 return {progress::failed, name + " cannot be allocated: " + *lack};
             return {progress::waiting, name + " is not allocated yet"};
         }
+        if (node && !codec::reaches(*claim.allocation, *node))
+            return {progress::failed, name + " is allocated on other nodes than node " + of.node};
         if (!claim.allocation->failed.empty())
             return {progress::failed,
                     name + " has a device that cannot be used: " + claim.allocation->failed};
-        if (!codec::is_reserved_for(claim, pod))
+        if (!devices.is_reserved_for(claim, pod))
             return {progress::waiting, name + " is not reserved yet"};
         if (!claim.allocation->pending.empty())
             return {progress::waiting, name + " waits for " + claim.allocation->pending.front()};
@@ -417,43 +412,53 @@ private:
                 for (const std::string& name : extended_.claims_of(pod, devices))
                     if (const auto* const claim = extended_.claim(pod, name, devices);
                         claim && !claim->allocation && sharers_.leads(pod, *claim) &&
-                        !extended_.is_of_no_use(pod, *claim))
+                        !extended_.is_of_no_use(pod, *claim, devices))
                         open[each.gang].push_back({claim, &node});
             });
         return open;
     }
 
     /// Makes the next write for a claim of a wanted pod, if there is one.
-    void advance(const codec::pod_object& pod, const pending& of, const std::string& name,
-                 const round& with) {
+    void advance(const codec::pod_object& pod, const pending& of, const codec::node_object& node,
+                 const std::string& name, const round& with) {
         const live_devices& devices = *with.devices;
         const auto* const claim = extended_.claim(pod, name, devices);
         if (!claim || claim->metadata.terminating || is_leaving(pod, name, devices))
             return;
-        if (extended_.is_of_no_use(pod, *claim))
+        if (extended_.is_of_no_use(pod, *claim, devices))
             return release(pod, name, devices, with.now.steady);
         const std::string version = devices.version_of(claim->metadata.key);
-        const auto may = [&](const object_key& what, const std::string& based_on) {
-            return may_write(what, pod, claim->metadata.key, based_on, with.now.steady);
+        const auto may = [&](const object_key& what, const std::string& based_on,
+                             bool allocates = false) {
+            return writes_.begin(what, {pod.metadata.key, claim->metadata.key, based_on, allocates},
+                                 with.now.steady);
         };
         if (claim->allocation) {
-            if (object_key what = about(pod, "reservation", name);
-                !codec::is_reserved_for(*claim, pod) && may(what, {}))
+            if (object_key what = detail::about_claim(pod, "reservation", name);
+                !devices.is_reserved_for(*claim, pod) && codec::reaches(*claim->allocation, node) &&
+                may(what, {}))
                 made_.push_back({std::move(what),
                                  reserve_claim_request(*claim, sharers_.consumer(pod, *claim))});
             return;
         }
         auto* const choice = choices_.find(claim->metadata.key);
-        if (!choice || choice->choice.node != of.node || choices_.lack_of(of.gang) ||
-            !sharers_.leads(pod, *claim))
+        if (choices_.lack_of(of.gang) || !sharers_.leads(pod, *claim))
+            return;
+        if (!choice) {
+            // The claim was allocated when devices were last chosen.
+            choices_.renew();
+            is_due_ = true;
+            return;
+        }
+        if (choice->choice.node != of.node)
             return;
         if (!devices.claim(claim->metadata.key)) {
-            if (object_key what = about(pod, "creation", name); may(what, {}))
+            if (object_key what = detail::about_claim(pod, "creation", name); may(what, {}))
                 made_.push_back({std::move(what), create_claim_request(*claim, pod)});
             return;
         }
         if (!claim->is_protected || claim->muster_pod != pod.metadata.uid) {
-            if (object_key what = about(pod, "protection", name); may(what, version))
+            if (object_key what = detail::about_claim(pod, "protection", name); may(what, version))
                 made_.push_back({std::move(what), protect_claim_request(*claim, version, pod)});
             return;
         }
@@ -462,22 +467,14 @@ private:
             is_due_ = true;
             return;
         }
-        object_key what = about(pod, "allocation", name);
-        if (!may(what, version))
+        object_key what = detail::about_claim(pod, "allocation", name);
+        if (!may(what, version, true))
             return;
         choice->is_sent = true;
         made_.push_back({std::move(what),
                          allocate_claim_request(*claim, version, sharers_.consumers(pod, *claim),
                                                 allocation_json(with.catalog, with.pooled, *claim,
                                                                 choice->choice, with.now.wall))});
-    }
-
-    // ---- writes --------------------------------------------------------------------------------
-
-    [[nodiscard]] bool may_write(const object_key& about, const codec::pod_object& pod,
-                                 const object_key& claim, const std::string& version,
-                                 std::int64_t now) {
-        return writes_.begin(about, {pod.metadata.key, claim, version, true, false, 0, {}}, now);
     }
 
     claim_binder_options how_;

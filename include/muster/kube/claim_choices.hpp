@@ -54,6 +54,12 @@ public:
         const auto at = lacking_.find(gang);
         return at == lacking_.end() ? nullptr : &at->second;
     }
+    /// Call before choose(). `allocating`: the claims of which an allocation is sent and may have
+    /// reached the server.
+    void note_sent(const std::set<object_key>& allocating) {
+        for (auto& [claim, each] : choices_)
+            each.is_sent = allocating.contains(claim);
+    }
     /// Forgets the choices of claims without writes.
     template<class HasWrites>
     void forget(const HasWrites& has_writes) {

@@ -22,14 +22,17 @@ public:
     using object_key = codec::object_key;
 
     void clear() { users_.clear(); }
-    /// Adds a pod, in the order of keys. The pod must exist until the next clear(). O(claims · log
-    /// claims).
-    void add(const codec::pod_object& pod, const live_devices& devices) {
+    /// Adds a pod that is to start on the node, in the order of keys. The pod must exist until the
+    /// next clear(). O(claims · log claims).
+    void add(const codec::pod_object& pod, const std::string& node, const live_devices& devices) {
         for (const codec::pod_claim& each : pod.claims)
             if (!each.needs_none && !each.claim.empty())
                 users_[{pod.metadata.key.name_space, each.claim}].push_back(
-                    {&pod, consumer_of(pod, each, devices)});
+                    {&pod, consumer_of(pod, each, devices), node});
     }
+
+    /// True if a pod that is about to start uses the claim. O(log claims).
+    [[nodiscard]] bool uses(const object_key& claim) const { return users_.contains(claim); }
 
     /// True if the order of this pod allocates the claim. It is the pod that the annotation of the
     /// claim names or, without such a pod, the first one. O(pods that share the claim).
@@ -42,19 +45,23 @@ public:
             return each.pod->metadata.uid == claim.muster_pod;
         });
         const user& first = marked == at->second.end() ? at->second.front() : *marked;
-        return first.pod->metadata.key == pod.metadata.key;
+        return first.is(pod);
     }
 
-    /// Returns the consumers that the claim is reserved for when it is allocated: the pods, or
-    /// their PodGroups; at most codec::detail::most_consumers.
+    /// Returns the consumers that the claim is reserved for when it is allocated for this pod: the
+    /// pods that are to start on the pod's node, or their PodGroups; at most
+    /// codec::detail::most_consumers.
     [[nodiscard]] std::vector<codec::claim_consumer>
     consumers(const codec::pod_object& pod, const codec::resource_claim_object& claim) const {
         const auto at = users_.find(claim.metadata.key);
         if (at == users_.end())
             return {of_pod(pod)};
+        const auto leader =
+            std::ranges::find_if(at->second, [&](const user& each) { return each.is(pod); });
         std::vector<codec::claim_consumer> all;
         for (const user& each : at->second)
-            if (all.size() < codec::detail::most_consumers &&
+            if ((leader == at->second.end() || each.node == leader->node) &&
+                all.size() < codec::detail::most_consumers &&
                 std::ranges::find(all, each.consumer.uid, &codec::claim_consumer::uid) == all.end())
                 all.push_back(each.consumer);
         return all;
@@ -64,7 +71,7 @@ public:
                                                  const codec::resource_claim_object& claim) const {
         if (const auto at = users_.find(claim.metadata.key); at != users_.end())
             for (const user& each : at->second)
-                if (each.pod->metadata.key == pod.metadata.key)
+                if (each.is(pod))
                     return each.consumer;
         return of_pod(pod);
     }
@@ -73,6 +80,11 @@ private:
     struct user {
         const codec::pod_object* pod = nullptr;
         codec::claim_consumer consumer;
+        std::string node;
+
+        [[nodiscard]] bool is(const codec::pod_object& other) const {
+            return pod->metadata.key == other.metadata.key;
+        }
     };
 
     [[nodiscard]] static codec::claim_consumer of_pod(const codec::pod_object& pod) {

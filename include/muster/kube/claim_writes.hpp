@@ -4,17 +4,36 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
 #include <muster/adapter/instant.hpp>
 #include <muster/adapter/writes.hpp>
 #include <muster/codec/object_metadata.hpp>
+#include <muster/codec/objects.hpp>
 #include <muster/kube/live_devices.hpp>
 
 namespace muster {
 inline namespace v0_1 {
 namespace kube {
+
+namespace detail {
+
+/// What a write of a claim for the pod is about.
+[[nodiscard]] inline codec::object_key about_claim(const codec::pod_object& pod, const char* what,
+                                                   const std::string& claim) {
+    return {pod.metadata.key.name_space, std::string(what) + " of resource claim " + claim +
+                                             " for pod " + pod.metadata.key.name};
+}
+/// The same of a release. It has no pod: a release by any pod that shares the claim is for all of
+/// them.
+[[nodiscard]] inline codec::object_key about_release(const codec::pod_object& pod,
+                                                     const std::string& claim) {
+    return {pod.metadata.key.name_space, "release of resource claim " + claim};
+}
+
+} // namespace detail
 
 /// The writes of claims that were made, by what each one is about: which are on their way, which
 /// may be made again, and what the server said.
@@ -27,12 +46,16 @@ public:
         object_key claim;
         /// The resourceVersion that the write was based on; empty = any.
         std::string version;
+        /// The write allocates devices.
+        bool allocates = false;
         bool under_way = true;
         /// The server carried it out, or this is not known.
         bool may_be_done = false;
         std::int64_t again_at = 0;
         /// What the server said if it refused the write.
-        std::string refused;
+        std::string refused = {};
+        /// The same write was sent before, and may have been carried out then.
+        bool is_repeated = false;
     };
 
     /// Delay before a write that the server refused is tried again, in nanoseconds.
@@ -51,6 +74,8 @@ public:
         if (!fresh && (last.under_way || ((last.version == made.version || !last.refused.empty()) &&
                                           last.again_at > now)))
             return false;
+        made.is_repeated =
+            last.may_be_done && !made.version.empty() && last.version == made.version;
         at->second = std::move(made);
         return true;
     }
@@ -62,7 +87,9 @@ public:
             return nullptr;
         write& of = at->second;
         of.under_way = false;
-        of.may_be_done = what == adapter::outcome::applied || what == adapter::outcome::unknown;
+        // A repeated write has a conflict if the first one was carried out.
+        of.may_be_done = what == adapter::outcome::applied || what == adapter::outcome::unknown ||
+                         (of.is_repeated && what != adapter::outcome::refused);
         of.again_at = now + again_after_;
         if (what == adapter::outcome::refused) {
             of.refused = std::move(message);
@@ -79,8 +106,15 @@ public:
     /// True if the write is on its way, or was perhaps carried out and this is not observed yet.
     [[nodiscard]] bool is_pending(const object_key& about, const live_devices& devices) const {
         const write* const of = find(about);
-        return of &&
-               (of->under_way || (of->may_be_done && of->version == devices.version_of(of->claim)));
+        return of && is_pending(*of, devices);
+    }
+    /// Returns the claims of which an allocation is pending. O(writes).
+    [[nodiscard]] std::set<object_key> allocating(const live_devices& devices) const {
+        std::set<object_key> claims;
+        for (const auto& [about, each] : all_)
+            if (each.allocates && is_pending(each, devices))
+                claims.insert(each.claim);
+        return claims;
     }
     /// Returns when the next write may be made again, after `now`.
     [[nodiscard]] std::int64_t next_after(std::int64_t now) const {
@@ -97,13 +131,15 @@ public:
             return each.second.pod == pod && !each.second.under_way && !each.second.may_be_done;
         });
     }
-    /// Forgets writes that nothing waits for.
+    /// Forgets writes that nothing waits for. An allocation that may have been carried out is kept
+    /// until the claim is observed as it is then: its devices may be in use.
     void forget_settled(const live_devices& devices, std::int64_t now) {
         std::erase_if(all_, [&](const auto& each) {
             const write& of = each.second;
             const bool is_seen = !of.version.empty() && of.version != devices.version_of(of.claim);
             return !of.under_way && now >= of.again_at &&
-                   (is_seen || !of.may_be_done || now >= of.again_at + refused_after);
+                   (is_seen || !of.may_be_done ||
+                    (!of.allocates && now >= of.again_at + refused_after));
         });
     }
     [[nodiscard]] bool has_any_of(const object_key& claim) const {
@@ -112,6 +148,10 @@ public:
     }
 
 private:
+    [[nodiscard]] static bool is_pending(const write& of, const live_devices& devices) {
+        return of.under_way || (of.may_be_done && of.version == devices.version_of(of.claim));
+    }
+
     std::int64_t again_after_;
     std::map<object_key, write> all_;
 };

@@ -105,8 +105,9 @@ public:
     }
     /// True of a claim for extended resources that the pod does not need on its node.
     [[nodiscard]] bool is_of_no_use(const codec::pod_object& pod,
-                                    const codec::resource_claim_object& claim) const {
-        if (!claim.is_extended || !is_held(pod, claim))
+                                    const codec::resource_claim_object& claim,
+                                    const live_devices& devices) const {
+        if (!claim.is_extended || !is_held(pod, claim, devices))
             return false;
         const draft* const needed = find(pod);
         return !needed || needed->claim.metadata.key != claim.metadata.key;

@@ -16,11 +16,12 @@ namespace kube {
 /// True if Muster allocated the claim for the pod or for another pod that shares it, or is about to
 /// allocate it for the pod.
 [[nodiscard]] inline bool is_held(const codec::pod_object& pod,
-                                  const codec::resource_claim_object& claim) {
+                                  const codec::resource_claim_object& claim,
+                                  const live_devices& devices) {
     if (claim.muster_pod.empty() || claim.metadata.terminating)
         return false;
     return claim.reserved_for.empty() ? claim.muster_pod == pod.metadata.uid
-                                      : codec::is_reserved_for(claim, pod);
+                                      : devices.is_reserved_for(claim, pod);
 }
 
 /// True if a claim that is held for the pod meets the condition. O(claims of the pod · log claims).
@@ -28,7 +29,7 @@ template<class Meets>
 [[nodiscard]] bool any_held(const codec::pod_object& pod, const live_devices& devices,
                             const Meets& meets) {
     const auto is_such = [&](const codec::resource_claim_object* claim) {
-        return claim && is_held(pod, *claim) && meets(*claim);
+        return claim && is_held(pod, *claim, devices) && meets(*claim);
     };
     return is_such(devices.extended_claim(pod.metadata.uid)) ||
            std::ranges::any_of(pod.claims, [&](const codec::pod_claim& each) {

@@ -284,6 +284,15 @@ public:
         const auto at = groups_.find({pod.metadata.key.name_space, pod.pod_group});
         return at != groups_.end() && codec::has_entry(at->second, entry) ? &at->second : nullptr;
     }
+    /// The claim is reserved for the pod, or for the PodGroup by whose entry the pod uses it.
+    [[nodiscard]] bool is_reserved_for(const codec::resource_claim_object& claim,
+                                       const codec::pod_object& pod) const {
+        const codec::group_claims_object* group = nullptr;
+        for (const codec::pod_claim& each : pod.claims)
+            if (!group && each.claim == claim.metadata.key.name)
+                group = group_of(pod, each);
+        return codec::is_reserved_for(claim, pod, group);
+    }
     /// Returns Koordinator's GPUs of a node; nullptr if it has none.
     [[nodiscard]] const codec::koordinator_device_object* gpus_of(const std::string& node) const {
         const auto at = gpus_.find(object_key{{}, node});

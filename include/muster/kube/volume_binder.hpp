@@ -208,7 +208,7 @@ private:
                 return failed;
         }
         const claim_binder::verdict devices =
-            claims_.judge(pod->second.object, storage.devices(), now);
+            claims_.judge(pod->second.object, storage.devices(), node_of, now);
         if (devices.what == claim_binder::progress::failed)
             return ending{outcome::refused, devices.why};
         if (devices.what == claim_binder::progress::cancelled)

@@ -186,9 +186,14 @@ TEST_CASE("a claim that is reserved for a PodGroup may be used by the pods of th
     std::string others;
     for (int at = 0; at < 255; ++at)
         others += "{resource: pods, name: o" + std::to_string(at) + "}, ";
-    const auto reserved = [&](const std::string& name) {
+    const std::string group =
+        "---\napiVersion: scheduling.k8s.io/v1alpha3\nkind: PodGroup\nmetadata: {name: train}\n"
+        "spec: {schedulingPolicy: {basic: {}}, resourceClaims: [" +
+        by_name + "]}\n";
+    const auto reserved = [&](const std::string& name, bool uses = true) {
         return decide(
-            nodes + user("a", by_name, "  schedulingGroup: {podGroupName: train}\n") +
+            nodes + (uses ? group : "") +
+            user("a", by_name, "  schedulingGroup: {podGroupName: train}\n") +
             claim("gpus", on_n2 + ", reservedFor: [" + others +
                               "{apiGroup: scheduling.k8s.io, resource: podgroups, name: " + name +
                               "}]"));
@@ -198,6 +203,8 @@ TEST_CASE("a claim that is reserved for a PodGroup may be used by the pods of th
     const std::string full =
         "resource claim gpus is reserved for 256 others (expected less than 256); ";
     CHECK(reserved("other").waits == full);
+    // The pod uses the claim by an entry that the PodGroup does not have.
+    CHECK(reserved("train", false).waits == full);
     // A PodGroup is no pod of that name.
     CHECK(reserved("a").waits == full);
 }

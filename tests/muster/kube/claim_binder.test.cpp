@@ -150,7 +150,8 @@ struct world : fed_objects {
                                                     read->document, read->faults));
     }
     kube::claim_binder::verdict judge(const std::string& name) {
-        return binder.judge(objects.gangs().pods().at({"team", name}).object, devices(), now);
+        return binder.judge(objects.gangs().pods().at({"team", name}).object, devices(), node_of(),
+                            now);
     }
     [[nodiscard]] std::string device_of(const std::string& name) {
         const json::value& status = stored[name]["status"];
@@ -272,6 +273,67 @@ TEST_CASE("claim_binder: a shared claim is released once none of its pods is abo
     CHECK(!w.stored["c"].contains("metadata"));
     w.review();
     CHECK(w.writes().empty());
+}
+
+TEST_CASE("claim_binder: a claim is not released while a pod is about to start with it") {
+    shared_world w({"a", "b"});
+    w.want("a", "n1");
+    w.carry_out();
+    w.carry_out();
+    w.binder.end({"team", "a"}, true);
+    w.starting.erase({"team", "a"});
+    w.review();
+    w.want("b", "n1");
+    const auto made = w.writes();
+    REQUIRE(made.size() == 1);
+    CHECK(made.front().about.name == "reservation of resource claim c for pod b");
+}
+
+TEST_CASE("claim_binder: a claim is not reserved for a pod on a node that cannot use it") {
+    shared_world w({"a", "b"});
+    w.want("a", "n1");
+    w.carry_out();
+    w.carry_out();
+    w.want("b", "n2");
+    CHECK(w.writes().empty());
+    CHECK(w.judge("a").what == progress::ready);
+    CHECK(w.judge("b").what == progress::failed);
+}
+
+TEST_CASE("claim_binder: a pod fails if its claim is allocated late, for another node") {
+    world w;
+    w.take(slice("n1", "{name: d0}"));
+    w.pod("a");
+    w.want("a", "n1");
+    w.carry_out();
+    const auto sent = w.writes();
+    REQUIRE(sent.size() == 1);
+    w.binder.end({"team", "a"}, false);
+    w.want("a", "n2");
+    w.apply(sent.front());
+    CHECK(w.device_of("a") == "n1/d0");
+    CHECK(w.judge("a").what == progress::failed);
+    CHECK(w.judge("a").why == "resource claim a is allocated on other nodes than node n2");
+}
+
+TEST_CASE("claim_binder: devices of an allocation that is not observed yet are not given away") {
+    shared_world w({"p", "q"});
+    w.want("p", "n1");
+    w.carry_out();
+    const auto sent = w.writes();
+    REQUIRE(sent.size() == 1);
+    w.binder.done(sent.front().about, adapter::outcome::applied, {}, w.now);
+    w.binder.end({"team", "p"}, false);
+    w.want("q", "n1");
+    const auto second = w.writes();
+    REQUIRE(second.size() == 1);
+    CHECK(second.front().about.name == "protection of resource claim c for pod q");
+    w.binder.done(second.front().about, adapter::outcome::conflict, "changed", w.now);
+    w.pod("b");
+    w.want("b", "n1");
+    w.carry_out();
+    w.carry_out();
+    CHECK(w.device_of("b") == "n1/d1");
 }
 
 TEST_CASE("claim_binder: the claim of a PodGroup is reserved for the PodGroup") {
@@ -513,6 +575,24 @@ TEST_CASE("claim_binder: a pod is not ready while its claim is being released") 
     CHECK(w.judge("a").why == "resource claim a is not allocated yet");
     CHECK(w.carry_out() == std::vector<std::string>{"allocation of resource claim a for pod a"});
     CHECK(w.judge("a").what == progress::ready);
+}
+
+TEST_CASE("claim_binder: devices are chosen again once the release of a wanted claim is observed") {
+    world w;
+    w.take(slice("n1", "{name: d0}"));
+    w.pod("a");
+    w.want("a", "n1");
+    w.carry_out();
+    w.carry_out();
+    w.binder.end({"team", "a"}, true);
+    w.starting.clear();
+    w.review();
+    const auto release = w.writes();
+    REQUIRE(release.size() == 1);
+    w.want("a", "n1");
+    CHECK(w.writes().empty());
+    w.apply(release.front());
+    CHECK(w.writes().size() == 1);
 }
 
 TEST_CASE("claim_binder: a claim is made for extended resources that devices serve on the node") {

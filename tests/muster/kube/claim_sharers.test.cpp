@@ -41,8 +41,8 @@ TEST_CASE("the pod that the claim bears the mark of leads, or else the first one
     const codec::pod_object a = user("a");
     const codec::pod_object b = user("b");
     kube::claim_sharers sharers;
-    sharers.add(a, devices);
-    sharers.add(b, devices);
+    sharers.add(a, "n1", devices);
+    sharers.add(b, "n1", devices);
     CHECK(sharers.leads(a, claim("c")));
     CHECK_FALSE(sharers.leads(b, claim("c")));
     CHECK_FALSE(sharers.leads(a, claim("c", "u-b")));
@@ -67,14 +67,29 @@ TEST_CASE("a PodGroup is one consumer, beside pods that are not of the group") {
     const codec::pod_object other = user("c");
     kube::claim_sharers sharers;
     for (const codec::pod_object* const each : {&a, &b, &other})
-        sharers.add(*each, devices);
+        sharers.add(*each, "n1", devices);
     CHECK(text(sharers.consumers(a, claim("c"))) == "podgroups/g/u-g pods/c/u-c ");
     CHECK(sharers.consumer(b, claim("c")).resource == "podgroups");
     CHECK(sharers.consumer(other, claim("c")).resource == "pods");
     devices.lose_group({"team", "g"});
     sharers.clear();
-    sharers.add(a, devices);
+    sharers.add(a, "n1", devices);
     CHECK(text(sharers.consumers(a, claim("c"))) == "pods/a/u-a ");
+}
+
+TEST_CASE("a claim is reserved for the pods on the node where it is allocated") {
+    const kube::live_devices devices;
+    const codec::pod_object a = user("a");
+    const codec::pod_object b = user("b");
+    const codec::pod_object other = user("c");
+    kube::claim_sharers sharers;
+    sharers.add(a, "n1", devices);
+    sharers.add(b, "n2", devices);
+    sharers.add(other, "n1", devices);
+    CHECK(text(sharers.consumers(a, claim("c"))) == "pods/a/u-a pods/c/u-c ");
+    CHECK(text(sharers.consumers(b, claim("c", "u-b"))) == "pods/b/u-b ");
+    CHECK(sharers.uses({"team", "c"}));
+    CHECK_FALSE(sharers.uses({"team", "d"}));
 }
 
 TEST_CASE("a claim is reserved for at most 256 pods") {
@@ -84,7 +99,7 @@ TEST_CASE("a claim is reserved for at most 256 pods") {
         pods.push_back(user(std::to_string(at)));
     kube::claim_sharers sharers;
     for (const codec::pod_object& each : pods)
-        sharers.add(each, devices);
+        sharers.add(each, "n1", devices);
     CHECK(sharers.consumers(pods.front(), claim("c")).size() == 256);
 }
 

@@ -18,8 +18,8 @@ namespace {
 
 const object_key about{"team", "allocation"};
 
-kube::claim_writes::write of(const std::string& version) {
-    return {{"team", "p"}, {"team", "c"}, version, true, false, 0, {}};
+kube::claim_writes::write of(const std::string& version, bool allocates = false) {
+    return {{"team", "p"}, {"team", "c"}, version, allocates};
 }
 kube::live_devices claim_at(const std::string& version) {
     kube::live_devices made;
@@ -66,6 +66,26 @@ TEST_CASE("a write is pending until its effect is observed, or until it is known
     CHECK(writes.begin(about, of("2"), 20));
     writes.end(about, adapter::outcome::conflict, {}, 20);
     CHECK_FALSE(writes.is_pending(about, claim_at("2")));
+}
+
+TEST_CASE("an allocation that may have been carried out is pending until the claim has changed") {
+    kube::claim_writes writes(10);
+    const auto is_allocating = [&](const std::string& version) {
+        return writes.allocating(claim_at(version)).contains({"team", "c"});
+    };
+    CHECK(writes.begin(about, of("1", true), 0));
+    CHECK(is_allocating("1"));
+    writes.end(about, adapter::outcome::unknown, {}, 0);
+    writes.forget_settled(claim_at("1"), 600 * adapter::second);
+    CHECK(is_allocating("1"));
+    // The first of two equal writes may be the reason why the second one has a conflict.
+    CHECK(writes.begin(about, of("1", true), 600 * adapter::second));
+    writes.end(about, adapter::outcome::conflict, {}, 600 * adapter::second);
+    CHECK(is_allocating("1"));
+    CHECK_FALSE(is_allocating("2"));
+    CHECK(writes.begin(about, of("2", true), 601 * adapter::second));
+    writes.end(about, adapter::outcome::conflict, {}, 601 * adapter::second);
+    CHECK_FALSE(is_allocating("2"));
 }
 
 TEST_CASE("settled writes are forgotten, and those that are on their way are not") {

@@ -32,21 +32,43 @@ codec::resource_claim_object claim(const std::string& mark) {
 } // namespace
 
 TEST_CASE("a claim is held for the pods that Muster allocates it for") {
-    CHECK(kube::is_held(user(), claim("u-p")));
-    CHECK_FALSE(kube::is_held(user(), claim("")));
-    CHECK_FALSE(kube::is_held(user(), claim("u-q")));
+    const kube::live_devices devices;
+    CHECK(kube::is_held(user(), claim("u-p"), devices));
+    CHECK_FALSE(kube::is_held(user(), claim(""), devices));
+    CHECK_FALSE(kube::is_held(user(), claim("u-q"), devices));
     codec::resource_claim_object used = claim("u-p");
     used.reserved_for = {{"pods", "p", "u-p"}};
-    CHECK(kube::is_held(user(), used));
+    CHECK(kube::is_held(user(), used, devices));
     used.reserved_for.push_back({"pods", "q", "u-q"});
-    CHECK(kube::is_held(user(), used));
+    CHECK(kube::is_held(user(), used, devices));
     used.muster_pod = "u-q";
-    CHECK(kube::is_held(user(), used));
+    CHECK(kube::is_held(user(), used, devices));
     used.reserved_for.erase(used.reserved_for.begin());
-    CHECK_FALSE(kube::is_held(user(), used));
+    CHECK_FALSE(kube::is_held(user(), used, devices));
     codec::resource_claim_object deleted = claim("u-p");
     deleted.metadata.terminating = true;
-    CHECK_FALSE(kube::is_held(user(), deleted));
+    CHECK_FALSE(kube::is_held(user(), deleted, devices));
+}
+
+TEST_CASE("the claim of a PodGroup is held for the pods that use it by an entry of the group") {
+    kube::live_devices devices;
+    codec::group_claims_object group;
+    group.metadata.key = {"team", "g"};
+    group.metadata.uid = "u-g";
+    group.claims.push_back({"g", "c", {}, false});
+    devices.put(group);
+    codec::pod_object member = user();
+    member.pod_group = "g";
+    codec::resource_claim_object used = claim("u-q");
+    used.reserved_for = {{"podgroups", "g", "u-g"}};
+    CHECK(kube::is_held(member, used, devices));
+    CHECK_FALSE(kube::is_held(user(), used, devices));
+    codec::pod_object other = member;
+    other.claims.front().name = "own";
+    CHECK_FALSE(kube::is_held(other, used, devices));
+    // An earlier PodGroup of that name.
+    used.reserved_for.front().uid = "u-old";
+    CHECK_FALSE(kube::is_held(member, used, devices));
 }
 
 TEST_CASE("a pod holds its claims, and the claim for its extended resources") {
