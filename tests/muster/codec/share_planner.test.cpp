@@ -290,7 +290,7 @@ TEST_CASE(
     // Without GPUs it can run anywhere.
     const std::string none = "alibabacloud.com/gpu-milli: '0'";
     const std::string both = placed(node("m", "") + gpu_node("n1", "A10") +
-                                    pod({"y", "cpu: 60", none}) + pod({"z", "cpu: 60", none}));
+                                    pod({"v", "cpu: 60", none}) + pod({"w", "cpu: 60", none}));
     CHECK(both.find("=m ") != std::string::npos);
     CHECK(both.find("=n1 ") != std::string::npos);
     // A pod that names its GPUs waits for them.
