@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <muster/codec/numa/aligned_requests.hpp>
 
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,8 @@ std::string demand(const std::string& containers, const std::string& more = "") 
                        out);
     const manifests objects = read_manifests(documents, {}, out);
     REQUIRE(objects.pods.size() == 1);
-    return numa_text(objects.pods[0].aligned);
+    // Without the lengths of the names.
+    return std::regex_replace(numa_text(objects.pods[0].aligned), std::regex("[0-9]+:"), "");
 }
 std::string container(const std::string& limits, const std::string& requests = "",
                       const std::string& more = "") {
