@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -19,15 +19,15 @@ inline namespace v0_1 {
 /// Returns the most frequent kinds of task among the running and waiting pods of the state, until
 /// they are `percent` of the pods (see task_mix). Of shared GPUs a pod requests what it does on the
 /// first node, in the order of keys, that shares GPUs with it.
-/// O(nodes × stocks + shapes × (stocks + log shapes)) for so many different `node::devices`.
+/// O(nodes × log stocks + shapes × (stocks + log shapes)) for so many different `node::devices`.
 template<class Traits>
 [[nodiscard]] task_mix typical_tasks(const cluster_state<Traits>& known, const gpu_view& view,
                                      std::int64_t percent) {
     std::vector<device_stock> stocks{device_stock::none};
+    std::set<device_stock> listed{device_stock::none};
     for (const node_index node : known.node_order())
         if (known[node].present)
-            if (const device_stock has = known.accounts().devices(node);
-                std::find(stocks.begin(), stocks.end(), has) == stocks.end())
+            if (const device_stock has = known.accounts().devices(node); listed.insert(has).second)
                 stocks.push_back(has);
     std::map<shared_gpu_task, std::int64_t> shares;
     const auto& shapes = known.shapes();
