@@ -14,7 +14,7 @@ for page in alerts.rules dashboards/muster.json; do
         sed -E 's/_seconds_(bucket|sum|count)$/_seconds/' | sort -u)
     [[ $(wc -l <<<"$metrics") -ge 6 ]] || fail "$page: too few metrics are asked for"
     for each in $metrics; do
-        grep -q "\"$each\"" "$source"/examples/muster/*.{cpp,hpp} || fail "$page: there is no metric $each"
+        grep -q "\"$each\"" "$source"/examples/muster/*/*.{cpp,hpp} || fail "$page: there is no metric $each"
     done
 done
 # Grafana reports no errors in a dashboard: it shows panels without data.
@@ -28,12 +28,12 @@ for each in pending_gangs queue_used queue_quota schedule_attempts_total gang_sc
         grep -q "muster_$each" "$deploy/$page" || fail "$page: nothing asks for muster_$each"
     done
 done
-home=$(sed -nE 's/.*lease_namespace = "(.*)";/\1/p' "$source/examples/muster/live.hpp")
+home=$(sed -nE 's/.*lease_namespace = "(.*)";/\1/p' "$source/examples/muster/live/live.hpp")
 for part in scheduler controller; do
     for each in $(grep -oE 'args: .*' "$deploy/$part.yaml" | grep -oE -- '--[a-z-]+' | sort -u); do
-        grep -q "\"$each[,\"]" "$source/examples/muster/main.cpp" || fail "$part.yaml: no option $each"
+        grep -q "\"$each[,\"]" "$source"/examples/muster/{commands,options}/*.cpp || fail "$part.yaml: no option $each"
     done
-    grep -q "lease_name = \"muster-$part\";" "$source/examples/muster/live.hpp" ||
+    grep -q "lease_name = \"muster-$part\";" "$source/examples/muster/live/live.hpp" ||
         fail "the lease of $part has another name"
     grep -q "resourceNames: \[muster-$part\]" "$deploy/rbac.yaml" || fail "rbac.yaml: no lease for $part"
     grep -q "name: muster-$part, namespace: $home}" "$deploy/rbac.yaml" ||

@@ -151,10 +151,10 @@ check_command() {
         export) ;;
         muster)
             # Quotes are part of the match: a name in running text is not a command.
-            tr -d ' \n' <"$source/examples/muster/main.cpp" | grep -q "add_subcommand(\"$2\"" ||
+            grep -q "^    {\"$2\"," "$source/examples/muster/commands/commands.hpp" ||
                 fault "README.md: muster has no command $2"
             if [[ ${3-} == -* ]]; then
-                grep -q "\"$3[,\"]" "$source/examples/muster/main.cpp" ||
+                grep -q "\"$3[,\"]" "$source"/examples/muster/{commands,options}/*.cpp ||
                     fault "README.md: muster has no option $3"
             fi
             ;;

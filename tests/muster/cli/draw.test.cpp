@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <string>
 
-#include "../../../examples/muster/draw.hpp"
-#include "../../../examples/muster/svg.hpp"
+#include "../../../examples/muster/print/draw.hpp"
+#include "../../../examples/muster/print/svg.hpp"
 
 namespace cli_draw_test {
 

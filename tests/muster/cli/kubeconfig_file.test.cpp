@@ -9,7 +9,7 @@
 
 #include <sys/stat.h>
 
-#include "../../../examples/muster/kubeconfig_file.hpp"
+#include "../../../examples/muster/live/kubeconfig_file.hpp"
 
 namespace kubeconfig_file_test {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "../../../examples/muster/log_line.hpp"
+#include "../../../examples/muster/live/log_line.hpp"
 
 namespace cli_log_line_test {
 

@@ -19,7 +19,7 @@
 #include <muster/testing/settings.hpp>
 #include <muster/testing/verifier.hpp>
 
-#include "../../../examples/muster/proof.hpp"
+#include "../../../examples/muster/plan/proof.hpp"
 
 namespace cli_proof_test {
 

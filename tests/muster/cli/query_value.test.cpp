@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
-#include "../../../examples/muster/query_value.hpp"
+#include "../../../examples/muster/live/query_value.hpp"
 
 namespace cli_query_value_test {
 

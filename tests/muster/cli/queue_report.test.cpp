@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "../../../examples/muster/queue_report.hpp"
+#include "../../../examples/muster/print/queue_report.hpp"
 
 namespace cli_queue_report_test {
 

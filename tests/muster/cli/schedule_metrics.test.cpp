@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "../../../examples/muster/schedule_metrics.hpp"
+#include "../../../examples/muster/live/schedule_metrics.hpp"
 #include "../builders.hpp"
 
 namespace cli_schedule_metrics_test {

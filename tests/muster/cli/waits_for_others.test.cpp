@@ -6,7 +6,7 @@
 
 #include <boost/json/parse.hpp>
 
-#include "../../../examples/muster/waits_for_others.hpp"
+#include "../../../examples/muster/live/waits_for_others.hpp"
 
 namespace cli_waits_for_others_test {
 
