@@ -26,6 +26,9 @@ install(FILES "${PROJECT_BINARY_DIR}/muster-config.cmake"
               "${PROJECT_BINARY_DIR}/muster-config-version.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/muster-core.cmake"
         DESTINATION "${muster_package_dir}")
+if(MUSTER_TRANSLATE)
+  install(FILES "${PROJECT_SOURCE_DIR}/cmake/FindLibYAML.cmake" DESTINATION "${muster_package_dir}")
+endif()
 
 # Relative to the file itself, so that an installed tree may be moved.
 file(RELATIVE_PATH muster_pc_prefix

@@ -33,7 +33,8 @@ endfunction()
 
 if(MUSTER_TRANSLATE)
   find_package(Boost 1.75 CONFIG REQUIRED COMPONENTS json)
-  find_package(yaml-cpp CONFIG REQUIRED)
+  list(APPEND CMAKE_MODULE_PATH "${CMAKE_CURRENT_LIST_DIR}")
+  find_package(LibYAML REQUIRED)
 else()
   find_package(Boost 1.74 CONFIG REQUIRED)
 endif()
@@ -60,11 +61,9 @@ muster_library(testing EXPORT core
   WITHOUT testing/api_server
   LINKS muster_driver)
 if(MUSTER_TRANSLATE)
-  # yaml-cpp renamed its target in 0.8; the choice is left to whoever links.
   muster_library(translate EXPORT translate
     FOLDERS devices translate lifecycle codec
-    LINKS muster_core Boost::json
-          "$<IF:$<TARGET_EXISTS:yaml-cpp::yaml-cpp>,yaml-cpp::yaml-cpp,yaml-cpp>")
+    LINKS muster_core Boost::json LibYAML::LibYAML)
   muster_library(sim EXPORT translate
     FOLDERS sim
     LINKS muster_translate muster_driver)

@@ -6,7 +6,7 @@ set -euo pipefail
 declare -A groups=(
     # what ./tests/run and ./examples/run need
     [build]="g++ cmake ninja-build pkg-config libboost1.81-dev libboost-json1.81-dev doctest-dev
-             libyaml-cpp-dev libcli11-dev libcurl4-openssl-dev libssl-dev"
+             libyaml-dev libcli11-dev libcurl4-openssl-dev libssl-dev"
     # what .ci/run needs on top
     [ci]="clang libclang-rt-14-dev clang-format git mmdebstrap"
     # what ./bench/run needs on top

@@ -57,14 +57,14 @@ headers_in "$core" | sed 's/.*/#include <&>/' >"$work/all_of_core.cpp"
 (($(wc -l <"$work/all_of_core.cpp") > 100)) || { echo "too few headers of the core"; exit 1; }
 quiet "$cxx" -std=c++20 -I "$core/include" -fsyntax-only -MD -MF "$work/all_of_core.d" \
     "$work/all_of_core.cpp"
-if grep -E 'boost/json|yaml-cpp|curl/' "$work/all_of_core.d"; then
+if grep -E 'boost/json|/yaml\.h|curl/' "$work/all_of_core.d"; then
     echo "a header of the core needs what only the translation needs"
     exit 1
 fi
 echo "core alone: $(wc -l <"$work/all_of_core.cpp") headers compile"
 
 # The core must do without what only the translation needs.
-without=(-DCMAKE_DISABLE_FIND_PACKAGE_yaml-cpp=ON -DCMAKE_DISABLE_FIND_PACKAGE_boost_json=ON)
+without=(-DCMAKE_DISABLE_FIND_PACKAGE_LibYAML=ON -DCMAKE_DISABLE_FIND_PACKAGE_boost_json=ON)
 consumer find_package -DCMAKE_PREFIX_PATH="$prefix" "${without[@]}"
 quiet cmake --build "$work/find_package" --target consumer_by_core
 says "find_package, muster::core" "$work/find_package/consumer_by_core"
@@ -74,11 +74,11 @@ consumer add_subdirectory -DMUSTER_SOURCE="$source" "${without[@]}"
 if configure "$here/component" "$work/refused" -DCMAKE_PREFIX_PATH="$prefix" "${without[@]}" \
     >/dev/null
 then
-    echo "the component translate was found without yaml-cpp"
+    echo "the component translate was found without libyaml"
     exit 1
 fi
-grep -q 'the component translate needs Boost.JSON and yaml-cpp' "$work/log"
-echo "component: refused, with the reason, where yaml-cpp is not there"
+grep -q 'the component translate needs Boost.JSON and libyaml' "$work/log"
+echo "component: refused, with the reason, where libyaml is not there"
 
 # The prefix is moved first: the installed files must not remember where they were.
 moved=$work/moved

@@ -41,7 +41,7 @@ declare -A may_include=(
 
 # Foreign headers: never, not in the core, and only in one place.
 never='iostream|regex|format|range/v3/all\.hpp|range/v3/view\.hpp'
-never_in_core='chrono|iostream|regex|thread|random|boost/json(/.*|\.hpp)|yaml-cpp/.*|range/v3/.*'
+never_in_core='chrono|iostream|regex|thread|random|boost/json(/.*|\.hpp)|yaml\.h|range/v3/.*'
 network='curl/.*|openssl/.*|boost/(asio|beast)(/.*|\.hpp)|sys/socket\.h|netinet/.*|arpa/.*'
 network_homes="kube testing"
 graph='boost/graph/.*'
@@ -110,7 +110,7 @@ judge() {
     { "$cxx" -std=c++20 -I "$1/include" -M -x c++ "$root/muster.hpp" ||
         echo "muster.hpp: does not compile" >&3; } |
         tr -s ' \\' '\n\n' | grep -v "^$root/" |
-        grep -oE '/c\+\+/[0-9.]+/(chrono|iostream|regex|thread|random)$|/(boost/graph|boost/json|yaml-cpp|curl|range/v3)[/.].*$' |
+        grep -oE '/c\+\+/[0-9.]+/(chrono|iostream|regex|thread|random)$|/(boost/graph|boost/json|curl|range/v3)[/.].*$|/yaml\.h$' |
         sed -E 's#^/(c\+\+/[0-9.]+/)?(.*)$#muster.hpp: drags in <\2>#' || true
 } 3>&1
 

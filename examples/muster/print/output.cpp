@@ -77,9 +77,7 @@ bool is_block(const value& what) {
            (what.is_array() && !what.get_array().empty());
 }
 
-/// What stands before the value has been written, up to its `:` or `-`. (yaml-cpp's emitter indents
-/// lists below their keys, has a line of its own for what is empty, and would still have to be told
-/// which strings to quote.)
+/// What stands before the value has been written, up to its `:` or `-`.
 void write_yaml(const value& what, std::size_t indent, bool after_dash, std::string& out) {
     const auto start = [&](bool first) {
         if (first && after_dash)

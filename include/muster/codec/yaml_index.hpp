@@ -10,7 +10,7 @@
 
 #include <muster/codec/document.hpp>
 #include <muster/codec/unread_parts.hpp>
-#include <muster/codec/yaml_tree.hpp>
+#include <muster/codec/yaml_parser.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -62,7 +62,7 @@ private:
     using key_and_value = std::pair<std::uint32_t, std::uint32_t>;
 
     spot spot_of(std::uint32_t key, std::uint32_t value, bool found) const {
-        // What was left empty stands, for yaml-cpp, where the next line begins.
+        // What was left empty has no place of its own.
         const bool empty = tree_[value].tag == yaml_tag::null && tree_[value].text.empty();
         return {value, tree_[key].offset, tree_[empty ? key : value].offset, found};
     }

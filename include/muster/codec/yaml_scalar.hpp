@@ -22,7 +22,17 @@ inline namespace v0_1 {
 namespace codec {
 
 /// What the writer of a YAML node said about its type; `none` is a plain scalar without a tag.
-enum class yaml_tag : std::uint8_t { none, text, integer, real, boolean, null, time, merge };
+enum class yaml_tag : std::uint8_t {
+    none,
+    text,
+    integer,
+    real,
+    boolean,
+    null,
+    time,
+    merge,
+    binary
+};
 
 /// The meaning of a YAML scalar; a text views the scalar's characters.
 using yaml_scalar =
@@ -101,7 +111,7 @@ namespace detail {
     const auto [stop, error] = std::from_chars(digits.data(), end, value);
     if (error == std::errc::result_out_of_range && digits.find("e-") == std::string_view::npos &&
         digits.find("E-") == std::string_view::npos)
-        return yaml_scalar(std::numeric_limits<double>::infinity());
+        return std::nullopt;
     return yaml_scalar(negative ? -value : value);
 }
 
