@@ -1,11 +1,11 @@
 # Every target but muster::core is an INTERFACE library that owns whole folders of include/muster, links
 # only what these folders use, and adds no flags: warnings and sanitizers belong to the presets.
 
-# muster_library(<name> EXPORT <set> FOLDERS <folder>... [WITHOUT <folder>] [FILES <header>...]
+# muster_library(<name> EXPORT <set> FOLDERS <folder>... [FILES <header>...]
 #                [LINKS <target>...])
 #   makes the target muster_<name> with the alias muster::<name>.
 function(muster_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "EXPORT;WITHOUT" "FOLDERS;FILES;LINKS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "EXPORT" "FOLDERS;FILES;LINKS")
   # A program is called `muster`, so the target of muster::muster has another name.
   set(target muster_${name})
   if(name STREQUAL "muster")
@@ -15,9 +15,6 @@ function(muster_library name)
   set(headers ${arg_FILES})
   foreach(folder IN LISTS arg_FOLDERS)
     file(GLOB_RECURSE found CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/muster/${folder}/*.hpp")
-    if(arg_WITHOUT)
-      list(FILTER found EXCLUDE REGEX "/include/muster/${arg_WITHOUT}/")
-    endif()
     list(APPEND headers ${found})
   endforeach()
 
@@ -58,7 +55,6 @@ muster_library(driver EXPORT core
   LINKS muster_core)
 muster_library(testing EXPORT core
   FOLDERS testing
-  WITHOUT testing/api_server
   LINKS muster_driver)
 if(MUSTER_TRANSLATE)
   muster_library(translate EXPORT translate
@@ -67,12 +63,13 @@ if(MUSTER_TRANSLATE)
   muster_library(sim EXPORT translate
     FOLDERS sim
     LINKS muster_translate muster_driver)
-  # The embedded API server is for this tree's tests and program; it is not installed.
+  # The API server of `muster up` is for this tree's program and tests; it is not installed.
   find_package(OpenSSL 3 QUIET)
   if(OPENSSL_FOUND)
-    muster_library(api_server EXPORT none
-      FOLDERS testing/api_server
-      LINKS muster_testing Boost::json OpenSSL::SSL)
+    add_library(muster_api_server INTERFACE)
+    add_library(muster::api_server ALIAS muster_api_server)
+    target_include_directories(muster_api_server INTERFACE "${PROJECT_SOURCE_DIR}/examples")
+    target_link_libraries(muster_api_server INTERFACE muster_testing Boost::json OpenSSL::SSL)
   endif()
 endif()
 if(MUSTER_KUBE)

@@ -18,9 +18,9 @@ fi
 ahead=(
     sim/run_stage codec/gang_reader cycle/cycle_context kube/live_gangs sim/job_controller admission/admit
     codec/group_objects problem/affinity_counts codec/job_reader codec/membership kube/arrived
-    codec/reading_context cluster/state testing/api_server/registry codec/objects translate/writing
+    codec/reading_context cluster/state codec/objects translate/writing
     translate/pod_draft cluster/cluster_state translate/gang_object codec/document translate/t9k_job
-    testing/api_server/json_values translate/target translate/json_text cluster/ledger
+    translate/target translate/json_text cluster/ledger
     index/capacity_tree vocabulary/labels codec/diagnostic resource/resources)
 ahead=("${ahead[@]/%/.hpp}")
 

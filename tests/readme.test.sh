@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Holds README.md and the pages include/muster/*/README.md to what they show.
+# Holds README.md and the pages include/muster/*/README.md and examples/muster/*/README.md to what they show.
 #   readme.test.sh [TREE]     judges another tree's pages (the headers stay this tree's)
 #
 # In every page:
@@ -20,7 +20,7 @@ set -euo pipefail
 . "$(dirname "$0")/script_tools.sh"
 tree=${1:-$source}
 pages=$tree/README.md
-for page in "$tree"/include/muster/*/README.md; do
+for page in "$tree"/include/muster/*/README.md "$tree"/examples/muster/*/README.md; do
     [[ -f $page ]] && pages+=" $page"
 done
 faults=0
@@ -67,7 +67,7 @@ try_program() {
     mkdir -p "$work/programs"
     cp "$from" "$program.cpp"
     local flags=(-std=c++20 -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werror
-        -I "$source/include" -MMD -MF "$program.d")
+        -I "$source/include" -I "$source/examples" -MMD -MF "$program.d")
     local runs=1
     grep -q 'int main(' "$from" || { runs=0; flags+=(-fsyntax-only); }
     if ! "$page_cxx" "${flags[@]}" "$program.cpp" -o "$program" 2>&1; then

@@ -43,7 +43,7 @@ declare -A may_include=(
 never='iostream|regex|format|range/v3/all\.hpp|range/v3/view\.hpp'
 never_in_core='chrono|iostream|regex|thread|random|boost/json(/.*|\.hpp)|yaml\.h|range/v3/.*'
 network='curl/.*|openssl/.*|boost/(asio|beast)(/.*|\.hpp)|sys/socket\.h|netinet/.*|arpa/.*'
-network_homes="kube testing"
+network_homes="kube"
 graph='boost/graph/.*'
 graph_home=cluster/topology_graph.hpp
 

@@ -25,13 +25,13 @@
 
 #include <muster/codec/input.hpp>
 #include <muster/kube/dialect.hpp>
-#include <muster/testing/api_server/certificates.hpp>
-#include <muster/testing/api_server/control.hpp>
-#include <muster/testing/api_server/http_front.hpp>
-#include <muster/testing/api_server/kubelets.hpp>
-#include <muster/testing/api_server/restore.hpp>
-#include <muster/testing/api_server/stored_workloads.hpp>
-#include <muster/testing/api_server/volume_controller.hpp>
+#include <muster/serve/certificates.hpp>
+#include <muster/serve/control.hpp>
+#include <muster/serve/http_front.hpp>
+#include <muster/serve/kubelets.hpp>
+#include <muster/serve/restore.hpp>
+#include <muster/serve/stored_workloads.hpp>
+#include <muster/serve/volume_controller.hpp>
 
 #include "../commands/exit_codes.hpp"
 #include "../live/kubeconfig_file.hpp"

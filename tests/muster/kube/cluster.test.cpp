@@ -14,8 +14,8 @@
 #include <muster/adapter/driver.hpp>
 #include <muster/kube/group_status.hpp>
 #include <muster/policy/victim_rule.hpp>
-#include <muster/testing/api_server/kubelets.hpp>
-#include <muster/testing/api_server/volume_controller.hpp>
+#include <muster/serve/kubelets.hpp>
+#include <muster/serve/volume_controller.hpp>
 #include <muster/testing/cluster_conformance.hpp>
 
 #include "store_carrier.hpp"

@@ -16,7 +16,7 @@
 
 #include <muster/codec/input.hpp>
 #include <muster/kube/controllers.hpp>
-#include <muster/testing/api_server/kubelets.hpp>
+#include <muster/serve/kubelets.hpp>
 
 #include "store_carrier.hpp"
 

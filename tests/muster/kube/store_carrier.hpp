@@ -15,7 +15,7 @@
 
 #include <muster/kube/http.hpp>
 #include <muster/kube/transport.hpp>
-#include <muster/testing/api_server/api_store.hpp>
+#include <muster/serve/api_store.hpp>
 
 namespace muster_test {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Prints include/muster/testing/api_server/protobuf_messages.hpp: the messages of which the kinds that
+// Prints examples/muster/serve/protobuf_messages.hpp: the messages of which the kinds that
 // the embedded API server serves are made, read from the types of Kubernetes' own modules.
 //
-//	cd tests/live/modules/messages && go run . >../../../../include/muster/testing/api_server/protobuf_messages.hpp
+//	cd tests/live/modules/messages && go run . >../../../../examples/muster/serve/protobuf_messages.hpp
 package main
 
 import (
