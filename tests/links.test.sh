@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks the links in README.md and in all pages below include/, examples/ and .github/. Before it checks the tree, it proves on
+# Checks the links in README.md and in all pages below include/, examples/, tests/ and .github/. Before it checks the tree, it proves on
 # small wrong pages that it can fail.
 #   links.test.sh [TREE]       checks only the pages of another tree
 #
@@ -73,7 +73,7 @@ judge() {
     [[ ! -f $tree/README.md ]] || pages+=(README.md)
     while IFS= read -r page; do
         pages+=("${page#"$tree"/}")
-    done < <(find "$tree/include" "$tree/examples" "$tree/.github" -name '*.md' 2>/dev/null | sort)
+    done < <(find "$tree/include" "$tree/examples" "$tree/tests" "$tree/.github" -name '*.md' 2>/dev/null | sort)
     for page in "${pages[@]}"; do
         folder=$(dirname "$tree/$page")
         while read -r target text; do

@@ -67,7 +67,7 @@ try_program() {
     mkdir -p "$work/programs"
     cp "$from" "$program.cpp"
     local flags=(-std=c++20 -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werror
-        -I "$source/include" -I "$source/examples" -MMD -MF "$program.d")
+        -I "$source/include" -I "$source/examples" -I "$source/tests" -MMD -MF "$program.d")
     local runs=1
     grep -q 'int main(' "$from" || { runs=0; flags+=(-fsyntax-only); }
     if ! "$page_cxx" "${flags[@]}" "$program.cpp" -o "$program" 2>&1; then

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include <muster/cycle/cycle.hpp>
-#include <muster/testing/world.hpp>
+#include <support/world.hpp>
 
 /// Small clusters for tests: names say what things mean, amounts are plain units.
 namespace builders {

@@ -15,8 +15,8 @@
 #include <doctest/doctest.h>
 
 #include <muster/adapter/driver.hpp>
-#include <muster/adapter/memory_client.hpp>
-#include <muster/testing/journal_checker.hpp>
+#include <support/journal_checker.hpp>
+#include <support/memory_client.hpp>
 
 namespace driver_bench {
 

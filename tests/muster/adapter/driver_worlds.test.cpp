@@ -10,7 +10,7 @@
 #include <doctest/doctest.h>
 
 #include <muster/testing/random.hpp>
-#include <muster/testing/settings.hpp>
+#include <support/settings.hpp>
 
 #include "driver_bench.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <muster/adapter/memory_client.hpp>
+#include <support/memory_client.hpp>
 
 #include <cstdint>
 #include <span>

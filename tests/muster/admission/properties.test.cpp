@@ -12,11 +12,11 @@
 
 #include <muster/cycle/cycle.hpp>
 #include <muster/explain/explain.hpp>
-#include <muster/testing/brute_force.hpp>
-#include <muster/testing/cases.hpp>
 #include <muster/testing/check_placements.hpp>
-#include <muster/testing/naive_scheduler.hpp>
 #include <muster/testing/verifier.hpp>
+#include <support/brute_force.hpp>
+#include <support/cases.hpp>
+#include <support/naive_scheduler.hpp>
 
 namespace admission_properties_test {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <muster/advice/forecast.hpp>
-#include <muster/testing/cases.hpp>
+#include <support/cases.hpp>
 
 namespace advice_forecast_test {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <muster/advice/what_helps.hpp>
-#include <muster/testing/cases.hpp>
+#include <support/cases.hpp>
 
 namespace advice_what_helps_test {
 

@@ -3,7 +3,7 @@
 
 #include <muster/base/sequence.hpp>
 #include <muster/testing/random.hpp>
-#include <muster/testing/settings.hpp>
+#include <support/settings.hpp>
 
 #include <algorithm>
 #include <cstddef>

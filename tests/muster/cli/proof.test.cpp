@@ -13,11 +13,11 @@
 #include <boost/json/serialize.hpp>
 
 #include <muster/cycle/cycle.hpp>
-#include <muster/testing/cases.hpp>
 #include <muster/testing/check_placements.hpp>
-#include <muster/testing/pod_worlds.hpp>
-#include <muster/testing/settings.hpp>
 #include <muster/testing/verifier.hpp>
+#include <support/cases.hpp>
+#include <support/pod_worlds.hpp>
+#include <support/settings.hpp>
 
 #include "../../../examples/muster/plan/proof.hpp"
 

@@ -19,8 +19,8 @@
 #include <muster/codec/gang_reader.hpp>
 #include <muster/codec/read_documents.hpp>
 #include <muster/testing/random.hpp>
-#include <muster/testing/settings.hpp>
 #include <muster/translate/write.hpp>
+#include <support/settings.hpp>
 
 #include "gang_texts.hpp"
 

@@ -16,7 +16,7 @@
 #include <muster/codec/share_objects.hpp>
 #include <muster/devices/share_allocator.hpp>
 #include <muster/testing/random.hpp>
-#include <muster/testing/settings.hpp>
+#include <support/settings.hpp>
 
 /// Objects and texts for the tests of readers of shared devices.
 namespace share_texts {

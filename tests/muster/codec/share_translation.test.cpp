@@ -15,7 +15,7 @@
 #include <doctest/doctest.h>
 
 #include <muster/testing/random.hpp>
-#include <muster/testing/settings.hpp>
+#include <support/settings.hpp>
 
 #include "muster/codec/share_pods.hpp"
 

@@ -16,7 +16,7 @@
 #include <muster/codec/read_documents.hpp>
 #include <muster/muster.hpp>
 #include <muster/testing/random.hpp>
-#include <muster/testing/settings.hpp>
+#include <support/settings.hpp>
 
 namespace codec_volume_attachments_test {
 

@@ -14,7 +14,7 @@
 #include <muster/codec/cluster.hpp>
 #include <muster/cycle/cycle.hpp>
 #include <muster/testing/random.hpp>
-#include <muster/testing/settings.hpp>
+#include <support/settings.hpp>
 
 namespace codec_volume_worlds_test {
 

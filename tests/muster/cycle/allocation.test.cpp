@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <muster/cycle/cycle.hpp>
-#include <muster/testing/world.hpp>
+#include <support/world.hpp>
 
 namespace {
 

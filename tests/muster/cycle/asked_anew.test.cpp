@@ -7,8 +7,8 @@
 #include <vector>
 
 #include <muster/cycle/cycle.hpp>
-#include <muster/testing/cases.hpp>
-#include <muster/testing/pod_worlds.hpp>
+#include <support/cases.hpp>
+#include <support/pod_worlds.hpp>
 
 #include "random_events.hpp"
 

@@ -11,8 +11,8 @@
 #include <muster/cycle/cycle.hpp>
 #include <muster/policy/gang_order.hpp>
 #include <muster/policy/queue_order.hpp>
-#include <muster/testing/environment.hpp>
 #include <muster/testing/random.hpp>
+#include <support/environment.hpp>
 
 #include "../builders.hpp"
 

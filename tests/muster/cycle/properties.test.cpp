@@ -11,10 +11,10 @@
 #include <vector>
 
 #include <muster/cycle/cycle.hpp>
-#include <muster/testing/brute_force.hpp>
-#include <muster/testing/cases.hpp>
 #include <muster/testing/check_placements.hpp>
-#include <muster/testing/pod_worlds.hpp>
+#include <support/brute_force.hpp>
+#include <support/cases.hpp>
+#include <support/pod_worlds.hpp>
 
 #include "random_events.hpp"
 

@@ -10,7 +10,7 @@
 
 #include <muster/cluster/state.hpp>
 #include <muster/testing/random.hpp>
-#include <muster/testing/world.hpp>
+#include <support/world.hpp>
 
 /// Random events, each in a world as listed and in a state that lives on.
 namespace random_events {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include <muster/cycle/cycle.hpp>
-#include <muster/testing/environment.hpp>
 #include <muster/testing/random.hpp>
+#include <support/environment.hpp>
 
 #include "../builders.hpp"
 

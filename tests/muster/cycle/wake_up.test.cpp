@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <muster/cycle/cycle.hpp>
-#include <muster/testing/world.hpp>
+#include <support/world.hpp>
 
 namespace cycle_wake_up_test {
 

@@ -10,7 +10,7 @@
 
 #include <muster/devices/numa_admission.hpp>
 #include <muster/testing/random.hpp>
-#include <muster/testing/settings.hpp>
+#include <support/settings.hpp>
 
 #include "muster/devices/numa_kubelet.hpp"
 

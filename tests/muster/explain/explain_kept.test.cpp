@@ -7,7 +7,7 @@
 
 #include <muster/cycle/cycle.hpp>
 #include <muster/explain/explain_kept.hpp>
-#include <muster/testing/builders.hpp>
+#include <support/builders.hpp>
 
 namespace explain_explain_kept_test {
 

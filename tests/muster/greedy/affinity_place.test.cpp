@@ -9,12 +9,12 @@
 #include <muster/builders.hpp>
 #include <muster/cycle/cycle.hpp>
 #include <muster/explain/explain.hpp>
-#include <muster/testing/brute_force.hpp>
-#include <muster/testing/cases.hpp>
 #include <muster/testing/check_placements.hpp>
-#include <muster/testing/pod_rules.hpp>
-#include <muster/testing/pod_worlds.hpp>
 #include <muster/testing/verifier.hpp>
+#include <support/brute_force.hpp>
+#include <support/cases.hpp>
+#include <support/pod_rules.hpp>
+#include <support/pod_worlds.hpp>
 
 namespace greedy_affinity_place_test {
 

@@ -15,9 +15,9 @@
 #include <muster/index/node_finder.hpp>
 #include <muster/plan/plan.hpp>
 #include <muster/policy/placement.hpp>
-#include <muster/testing/card_rule.hpp>
-#include <muster/testing/environment.hpp>
 #include <muster/testing/random.hpp>
+#include <support/card_rule.hpp>
+#include <support/environment.hpp>
 
 #include "../builders.hpp"
 

@@ -14,7 +14,7 @@
 #include <doctest/doctest.h>
 
 #include <muster/testing/random.hpp>
-#include <muster/testing/settings.hpp>
+#include <support/settings.hpp>
 
 namespace kube_reflector_test {
 

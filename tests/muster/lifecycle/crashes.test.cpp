@@ -12,7 +12,7 @@
 
 #include <muster/lifecycle/advance.hpp>
 #include <muster/testing/random.hpp>
-#include <muster/testing/settings.hpp>
+#include <support/settings.hpp>
 
 #include "job_bench.hpp"
 #include "random_jobs.hpp"

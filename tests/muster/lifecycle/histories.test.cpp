@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <string>
 
-#include <muster/testing/settings.hpp>
+#include <support/settings.hpp>
 
 #include "random_world.hpp"
 

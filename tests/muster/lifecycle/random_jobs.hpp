@@ -10,7 +10,7 @@
 
 #include <muster/lifecycle/job_plan.hpp>
 #include <muster/testing/random.hpp>
-#include <muster/testing/settings.hpp>
+#include <support/settings.hpp>
 
 #include "job_bench.hpp"
 #include "slow_model.hpp"

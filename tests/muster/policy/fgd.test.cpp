@@ -12,7 +12,7 @@
 #include <muster/policy/fgd.hpp>
 #include <muster/policy/typical_tasks.hpp>
 #include <muster/testing/random.hpp>
-#include <muster/testing/settings.hpp>
+#include <support/settings.hpp>
 
 #include "../builders.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <muster/testing/random.hpp>
-#include <muster/testing/world.hpp>
+#include <support/world.hpp>
 
 /// Budgets once more, by definition, and worlds with some.
 namespace budget_rules {

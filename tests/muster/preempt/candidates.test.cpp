@@ -14,10 +14,10 @@
 #include <muster/cycle/cycle.hpp>
 #include <muster/policy/victim_rule.hpp>
 #include <muster/problem/counted_class.hpp>
-#include <muster/testing/cases.hpp>
-#include <muster/testing/generator.hpp>
 #include <muster/testing/random.hpp>
-#include <muster/testing/world.hpp>
+#include <support/cases.hpp>
+#include <support/generator.hpp>
+#include <support/world.hpp>
 
 namespace preempt_candidates_test {
 

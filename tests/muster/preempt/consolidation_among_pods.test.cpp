@@ -8,8 +8,8 @@
 #include <string>
 
 #include <muster/cycle/cycle.hpp>
-#include <muster/testing/cases.hpp>
-#include <muster/testing/pod_rules.hpp>
+#include <support/cases.hpp>
+#include <support/pod_rules.hpp>
 
 #include "crowded_pods.hpp"
 #include "fewest_moves.hpp"

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include <muster/cycle/cycle.hpp>
-#include <muster/testing/brute_force.hpp>
-#include <muster/testing/cases.hpp>
 #include <muster/testing/random.hpp>
+#include <support/brute_force.hpp>
+#include <support/cases.hpp>
 
 #include "budget_rules.hpp"
 #include "fewest_moves.hpp"

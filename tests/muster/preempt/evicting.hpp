@@ -9,7 +9,7 @@
 
 #include <muster/cycle/cycle.hpp>
 #include <muster/testing/random.hpp>
-#include <muster/testing/world.hpp>
+#include <support/world.hpp>
 
 #include "../builders.hpp"
 

@@ -14,12 +14,12 @@
 #include <vector>
 
 #include <muster/cycle/cycle.hpp>
-#include <muster/testing/brute_force.hpp>
-#include <muster/testing/cases.hpp>
 #include <muster/testing/check_placements.hpp>
-#include <muster/testing/generator.hpp>
 #include <muster/testing/random.hpp>
 #include <muster/testing/shortage_verifier.hpp>
+#include <support/brute_force.hpp>
+#include <support/cases.hpp>
+#include <support/generator.hpp>
 
 #include "budget_rules.hpp"
 #include "evicting.hpp"

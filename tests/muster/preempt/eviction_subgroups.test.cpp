@@ -10,10 +10,10 @@
 #include <vector>
 
 #include <muster/cycle/cycle.hpp>
-#include <muster/testing/brute_force.hpp>
-#include <muster/testing/cases.hpp>
 #include <muster/testing/check_placements.hpp>
 #include <muster/testing/random.hpp>
+#include <support/brute_force.hpp>
+#include <support/cases.hpp>
 
 #include "../builders.hpp"
 #include "evicting.hpp"

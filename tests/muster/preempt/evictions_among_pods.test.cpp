@@ -14,9 +14,9 @@
 #include <vector>
 
 #include <muster/cycle/cycle.hpp>
-#include <muster/testing/cases.hpp>
-#include <muster/testing/pod_rules.hpp>
 #include <muster/testing/random.hpp>
+#include <support/cases.hpp>
+#include <support/pod_rules.hpp>
 
 #include "../builders.hpp"
 #include "crowded_pods.hpp"

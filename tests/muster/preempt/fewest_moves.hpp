@@ -12,8 +12,8 @@
 
 #include <muster/cycle/cycle.hpp>
 #include <muster/testing/check_placements.hpp>
-#include <muster/testing/pod_rules.hpp>
-#include <muster/testing/world.hpp>
+#include <support/pod_rules.hpp>
+#include <support/world.hpp>
 
 #include "budget_rules.hpp"
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include <muster/cycle/cycle.hpp>
-#include <muster/testing/world.hpp>
+#include <support/world.hpp>
 
 #include "budget_rules.hpp"
 

@@ -11,7 +11,7 @@
 
 #include <muster/exact/search.hpp>
 #include <muster/problem/alike_nodes.hpp>
-#include <muster/testing/cases.hpp>
+#include <support/cases.hpp>
 
 #include "../builders.hpp"
 

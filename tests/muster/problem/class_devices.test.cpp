@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include <muster/problem/class_devices.hpp>
-#include <muster/testing/card_rule.hpp>
+#include <support/card_rule.hpp>
 
 #include "../builders.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
-#include <muster/testing/brute_force.hpp>
-#include <muster/testing/builders.hpp>
+#include <support/brute_force.hpp>
+#include <support/builders.hpp>
 
 namespace testing_brute_force_test {
 

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include <muster/testing/builders.hpp>
 #include <muster/testing/check_placements.hpp>
 #include <muster/vocabulary/answer.hpp>
+#include <support/builders.hpp>
 
 namespace testing_check_placements_test {
 

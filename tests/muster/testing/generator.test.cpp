@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include <muster/testing/cases.hpp>
-#include <muster/testing/generator.hpp>
+#include <support/cases.hpp>
+#include <support/generator.hpp>
 
 namespace testing_generator_test {
 

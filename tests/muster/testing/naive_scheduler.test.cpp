@@ -4,9 +4,9 @@
 #include <string>
 
 #include <muster/cycle/decision.hpp>
-#include <muster/testing/builders.hpp>
 #include <muster/testing/check_placements.hpp>
-#include <muster/testing/naive_scheduler.hpp>
+#include <support/builders.hpp>
+#include <support/naive_scheduler.hpp>
 
 namespace testing_naive_scheduler_test {
 

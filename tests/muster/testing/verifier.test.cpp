@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include <muster/testing/brute_force.hpp>
-#include <muster/testing/builders.hpp>
-#include <muster/testing/cases.hpp>
 #include <muster/testing/random.hpp>
 #include <muster/testing/verifier.hpp>
+#include <support/brute_force.hpp>
+#include <support/builders.hpp>
+#include <support/cases.hpp>
 
 namespace testing_verifier_test {
 

@@ -14,7 +14,7 @@
 
 #include <doctest/doctest.h>
 
-#include <muster/testing/settings.hpp>
+#include <support/settings.hpp>
 
 #include "gangs.hpp"
 

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include <muster/testing/card_rule.hpp>
 #include <muster/vocabulary/device_rule.hpp>
+#include <support/card_rule.hpp>
 
 namespace vocabulary_device_rule_test {
 

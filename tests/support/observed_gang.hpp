@@ -15,8 +15,8 @@
 
 #include <muster/base/id.hpp>
 #include <muster/cluster/state.hpp>
-#include <muster/testing/queue_view.hpp>
 #include <muster/vocabulary/certificate.hpp>
+#include <support/queue_view.hpp>
 
 namespace muster {
 inline namespace v0_1 {

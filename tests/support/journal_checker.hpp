@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <muster/adapter/api_journal.hpp>
+#include <support/api_journal.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -13,12 +13,12 @@
 #include <variant>
 #include <vector>
 
-#include <muster/adapter/api_journal.hpp>
 #include <muster/adapter/backoff.hpp>
 #include <muster/adapter/instant.hpp>
-#include <muster/adapter/memory_store.hpp>
 #include <muster/adapter/virtual_time.hpp>
 #include <muster/adapter/writes.hpp>
+#include <support/api_journal.hpp>
+#include <support/memory_store.hpp>
 
 namespace muster {
 inline namespace v0_1 {

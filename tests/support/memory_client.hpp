@@ -14,7 +14,7 @@
 #include <vector>
 
 #include <muster/adapter/cluster_concept.hpp>
-#include <muster/adapter/memory_api.hpp>
+#include <support/memory_api.hpp>
 
 namespace muster {
 inline namespace v0_1 {

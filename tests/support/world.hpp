@@ -11,8 +11,8 @@
 
 #include <muster/base/assert.hpp>
 #include <muster/cluster/state.hpp>
-#include <muster/testing/card_rule.hpp>
 #include <muster/testing/random.hpp>
+#include <support/card_rule.hpp>
 
 namespace muster {
 inline namespace v0_1 {

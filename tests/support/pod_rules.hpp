@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <muster/plan/plan.hpp>
-#include <muster/testing/observed_gang.hpp>
+#include <support/observed_gang.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include <muster/testing/world.hpp>
+#include <support/world.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <muster/testing/random.hpp>
-#include <muster/testing/world.hpp>
+#include <support/world.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include <muster/testing/generator.hpp>
-#include <muster/testing/settings.hpp>
-#include <muster/testing/world.hpp>
+#include <support/generator.hpp>
+#include <support/settings.hpp>
+#include <support/world.hpp>
 
 namespace muster {
 inline namespace v0_1 {

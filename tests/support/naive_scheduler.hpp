@@ -10,7 +10,7 @@
 
 #include <muster/base/checked.hpp>
 #include <muster/plan/plan.hpp>
-#include <muster/testing/observed_gang.hpp>
+#include <support/observed_gang.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include <muster/testing/environment.hpp>
+#include <support/environment.hpp>
 
 namespace muster {
 inline namespace v0_1 {

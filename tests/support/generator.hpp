@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include <muster/testing/card_rule.hpp>
 #include <muster/testing/random.hpp>
-#include <muster/testing/random_volumes.hpp>
-#include <muster/testing/world.hpp>
+#include <support/card_rule.hpp>
+#include <support/random_volumes.hpp>
+#include <support/world.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <muster/base/checked.hpp>
-#include <muster/testing/observed_gang.hpp>
+#include <support/observed_gang.hpp>
 
 namespace muster {
 inline namespace v0_1 {

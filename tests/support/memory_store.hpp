@@ -11,7 +11,6 @@
 #include <variant>
 #include <vector>
 
-#include <muster/adapter/api_journal.hpp>
 #include <muster/adapter/instant.hpp>
 #include <muster/adapter/sightings.hpp>
 #include <muster/adapter/virtual_time.hpp>
@@ -20,6 +19,7 @@
 #include <muster/vocabulary/node.hpp>
 #include <muster/vocabulary/pod.hpp>
 #include <muster/vocabulary/queue.hpp>
+#include <support/api_journal.hpp>
 
 namespace muster {
 inline namespace v0_1 {
