@@ -161,6 +161,13 @@ contains '"uid":"u-g"' "$(ask GET /apis/scheduler.tensorstack.dev/v1beta1/namesp
 stop
 contains "no file defines podgroups.scheduler.tensorstack.dev: served without a schema" "$(cat "$work/err")"
 
+# A group without a namespace stands in `default`, though no file says that its kind has namespaces.
+printf 'kind: PodGroup\napiVersion: scheduler.tensorstack.dev/v1beta1\nmetadata: {name: g}\nspec: {minMember: 1}\n' >"$work/group.yaml"
+start --plain -f "$work/nodes.yaml" -f "$work/group.yaml"
+contains '"namespace":"default"' \
+    "$(ask GET /apis/scheduler.tensorstack.dev/v1beta1/namespaces/default/podgroups/g "")"
+stop
+
 printf 'kind: Flower\napiVersion: example.dev/v1\nmetadata: {name: f}\n' >"$work/odd.yaml"
 run 2 up --kubeconfig "$work/config" -f "$work/odd.yaml"
 contains "Flower f: no such kind is served" "$(cat "$work/err")"

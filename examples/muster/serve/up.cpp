@@ -112,7 +112,9 @@ void serve_undefined(api_store& store, const json::object& object) {
         made.kind = each.kind;
         for (const char c : each.kind)
             made.singular += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-        made.namespaced = !text_at(object, {"metadata", "namespace"}).empty();
+        // A manifest may leave the namespace of a group out.
+        made.namespaced = each.holds == muster::kube::content::group ||
+                          !text_at(object, {"metadata", "namespace"}).empty();
         made.custom = made.has_status = made.counts_generations = true;
         log_warning("no file defines " + made.plural + "." + made.group +
                     ": served without a schema");
