@@ -188,6 +188,11 @@ kind: PersistentVolumeClaim
 metadata: {name: unbound, namespace: default}
 spec: {storageClassName: local, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
 ---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: gpus, namespace: default}
+spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}}
+---
 apiVersion: v1
 kind: Pod
 metadata: {name: no-disk, namespace: default}
@@ -241,7 +246,8 @@ for ((tries = 0; tries < 50; ++tries)); do
     sleep 0.1
 done
 for each in StorageClass:local CSINode:node-a PersistentVolume:disk-0 PersistentVolume:disk-1 \
-    PersistentVolumeClaim:disk-0 PersistentVolumeClaim:disk-1 PersistentVolumeClaim:unbound; do
+    PersistentVolumeClaim:disk-0 PersistentVolumeClaim:disk-1 PersistentVolumeClaim:unbound \
+    ResourceClaimTemplate:gpus; do
     held=$(tr -d ' \n' <"$work/storage.json" |
         grep -oE "\"kind\":\"${each%:*}\",\"metadata\":\{[^{}]*\"name\":\"${each#*:}\"" || true)
     [[ $held ]] || fail "a snapshot of storage lacks ${each/:/ }"

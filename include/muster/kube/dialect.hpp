@@ -179,13 +179,25 @@ inline constexpr std::array<collection, 4> spread_collections{{
     {"apps/v1", "StatefulSet", "statefulsets", content::spread_owner, {}, true},
 }};
 
+/// Not followed: on a live cluster, controllers make claims and PodGroups of these objects. A plan
+/// of a snapshot does it in their place.
+inline constexpr std::array<collection, 2> planned_collections{{
+    {"resource.k8s.io/v1",
+     "ResourceClaimTemplate",
+     "resourceclaimtemplates",
+     content::storage,
+     {},
+     true,
+     true},
+    {"scheduler.grove.io/v1alpha1", "PodGang", "podgangs", content::group, {}, true},
+}};
+
 /// Returns the collections that a snapshot of a cluster holds: all that affect decisions, of all
-/// dialects.
+/// dialects. Pods are the last.
 [[nodiscard]] inline std::vector<collection> snapshot_collections() {
     std::vector<collection> all(spread_collections.begin(), spread_collections.end());
     all.insert(all.end(), collections.begin(), collections.end());
-    all.insert(all.end() - 1,
-               {"scheduler.grove.io/v1alpha1", "PodGang", "podgangs", content::group, {}, true});
+    all.insert(all.end() - 1, planned_collections.begin(), planned_collections.end());
     return all;
 }
 
