@@ -170,10 +170,13 @@ private:
             for (const pod_object* const pod : pods)
                 demands.push_back(plan.find(pod->metadata.key)->devices);
             std::ranges::sort(demands);
-            const device_demand last = demands.back();
-            demands.pop_back();
-            if (plan.judge->room(plan.stock_of(name), demands, last, 1) == 0)
-                misaligned_.insert(name);
+            for (std::size_t at = 0; at < demands.size(); ++at) {
+                std::vector<device_demand> others = demands;
+                others.erase(others.begin() + static_cast<std::ptrdiff_t>(at));
+                if ((at == 0 || demands[at] != demands[at - 1]) &&
+                    plan.judge->room(plan.stock_of(name), others, demands[at], 1) == 0)
+                    misaligned_.insert(name);
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -69,6 +70,26 @@ struct numa_demand {
 /// together. O(1).
 [[nodiscard]] constexpr bool is_numa_memory(std::string_view resource) noexcept {
     return resource == "memory" || resource.starts_with("hugepages-");
+}
+
+/// True if the kubelet of a node with these zones aligns something of the pod: its zones list a
+/// resource that the pod requests, or are unknown. Other pods are admitted whatever else stands on
+/// the node. O(requests × zones · log resources).
+[[nodiscard]] inline bool aligns(const numa_zones& zones, const numa_demand& pod) {
+    if (zones.closed)
+        return !pod.empty();
+    const auto is_listed = [&](const auto& asked) {
+        return asked.second > 0 &&
+               std::any_of(zones.zones.begin(), zones.zones.end(), [&](const numa_zone& zone) {
+                   return zone.supplies.find(asked.first) != zone.supplies.end();
+               });
+    };
+    const auto any = [&](const numa_amounts& amounts) {
+        return std::any_of(amounts.begin(), amounts.end(), is_listed);
+    };
+    return zones.scope == numa_scope::pod
+               ? any(pod.together)
+               : std::any_of(pod.containers.begin(), pod.containers.end(), any);
 }
 
 } // namespace v0_1

@@ -66,12 +66,12 @@ public:
         return accounts_->rule().room(accounts_->devices(node), held, demands_[at], most);
     }
     /// True if the node's devices can serve these counts together, in addition to the demands held
-    /// there. The device rule is called at most once.
+    /// there. The device rule is called at most once for each class.
     [[nodiscard]] bool suffice(node_index node, const std::int64_t* counts) const {
-        std::size_t last = demands_.size();
-        while (last-- > 0)
-            if (demands_[last] != device_demand::none && counts[last] > 0)
-                return room(node, counts, last, counts[last]) >= counts[last];
+        for (std::size_t at = 0; at < demands_.size(); ++at)
+            if (demands_[at] != device_demand::none && counts[at] > 0 &&
+                room(node, counts, at, counts[at]) < counts[at])
+                return false;
         return true;
     }
     /// True if both nodes have the same devices, and the same demands held on them.

@@ -117,7 +117,7 @@ TEST_CASE("equal claims, devices that are held, and kinds of nodes have one numb
     CHECK(judge.stock("b", [] { return node_with(3); }) != three);
 }
 
-TEST_CASE("beside demands that do not fit nothing does, of whatever kind they are") {
+TEST_CASE("beside claims or shares that do not fit no claim or share does") {
     device_judge judge(one_class());
     const device_demand two = judge.asking("two", {some_of(2)});
     share_demand half;
@@ -190,6 +190,35 @@ TEST_CASE("a node serves pods that its NUMA zones, its devices and its shares al
     CHECK(judge.zones_of(judge.stock("two", [] { return node_with(2); })) == nullptr);
     CHECK(judge.with_zones(device_demand::none, "4", cpus) == aligned);
     CHECK(judge.with_zones(device_stock::none, "8 4", zones) == plain);
+}
+
+TEST_CASE("a pod that aligns nothing is served beside pods that the zones have no room for") {
+    device_judge judge(one_class());
+    const auto aligning = [](const char* resource) {
+        numa_demand made;
+        made.containers = {{{resource, 4}}};
+        made.together = {{resource, 4}};
+        return made;
+    };
+    numa_zones zones;
+    zones.zones = {{0, {{"cpu", {8, 8, 2}}}}};
+    const device_demand cpus = judge.with_zones(device_demand::none, "cpu", aligning("cpu"));
+    const device_demand gpu = judge.asking("one", {some_of(1)});
+    const device_demand both = judge.with_zones(gpu, "cpu", aligning("cpu"));
+    // No zone lists the resource.
+    const device_demand other = judge.with_zones(gpu, "other", aligning("other"));
+    const device_stock two =
+        judge.with_zones(judge.stock("two", [] { return node_with(2); }), "2", zones);
+    CHECK(judge.room(two, std::vector{cpus}, gpu, 9) == 2);
+    CHECK(judge.room(two, std::vector{cpus}, other, 9) == 2);
+    CHECK(judge.room(two, std::vector{cpus}, both, 9) == 0);
+    CHECK(judge.room(two, std::vector{gpu}, cpus, 9) == 0);
+    // It is unknown what the kubelet aligns.
+    zones.closed = true;
+    const device_stock closed =
+        judge.with_zones(judge.stock("two", [] { return node_with(2); }), "closed", zones);
+    CHECK(judge.room(closed, std::vector{cpus}, gpu, 9) == 2);
+    CHECK(judge.room(closed, std::vector{cpus}, other, 9) == 0);
 }
 
 } // namespace codec_device_judge_test

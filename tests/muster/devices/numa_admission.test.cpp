@@ -282,4 +282,23 @@ TEST_CASE("on random nodes the answer agrees with a kubelet that is asked in eve
     CHECK(searched < admitted);
 }
 
+TEST_CASE("a kubelet aligns a pod of whose requests some zone lists one") {
+    muster::numa_demand pod;
+    pod.containers = {{{"nic", 1}}};
+    pod.together = {{"nic", 1}, {"cpu", 1000}};
+    muster::numa_zones zones;
+    zones.zones = {{0, {}}, {1, {{"cpu", {8000, 8000, 0}}}}};
+    CHECK_FALSE(aligns(zones, pod));
+    zones.scope = muster::numa_scope::pod;
+    CHECK(aligns(zones, pod));
+    zones.zones.front().supplies["nic"] = {};
+    zones.scope = muster::numa_scope::container;
+    CHECK(aligns(zones, pod));
+    CHECK_FALSE(aligns(zones, {}));
+    zones = {};
+    zones.closed = true;
+    CHECK(aligns(zones, pod));
+    CHECK_FALSE(aligns(zones, {}));
+}
+
 } // namespace numa_admission_test

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include <muster/problem/class_devices.hpp>
 #include <support/card_rule.hpp>
@@ -63,6 +65,39 @@ TEST_CASE("counts suffice only if the devices of the node can serve them togethe
     CHECK(devices.room(node, counts{0, 2, 0}.data(), 0, 9) == 2);
     CHECK(devices.room(node, counts{0, 3, 0}.data(), 0, 9) == 1);
     CHECK(devices.room(node, counts{1, 7, 0}.data(), 2, 9) == 9);
+}
+
+namespace {
+
+/// Serves one pod with demand 1, and any number of pods with other demands beside whatever stands.
+struct half_rule {
+    [[nodiscard]] std::int64_t room(device_stock, std::span<const device_demand> held,
+                                    device_demand more, std::int64_t most) const {
+        if (more != device_demand{1})
+            return most;
+        return std::find(held.begin(), held.end(), more) == held.end() ? 1 : 0;
+    }
+};
+constexpr half_rule halves{};
+
+} // namespace
+
+TEST_CASE("counts do not suffice if any class lacks devices, whichever class comes last") {
+    cluster known;
+    known.set_device_rule(device_rule::of(halves));
+    ok(known.upsert_node("n", with_cards(2)));
+    muster::detail::class_devices<cluster::width> devices;
+    devices.look_at(known.accounts());
+    devices.add(device_demand{1});
+    devices.add(device_demand{2});
+    devices.add(device_demand::none);
+    devices.settle();
+    const node_index node = at(known, "n");
+    CHECK(devices.suffice(node, counts{1, 5, 0}.data()));
+    CHECK_FALSE(devices.suffice(node, counts{2, 5, 0}.data()));
+    stand(known, "p", "n", device_demand{1});
+    CHECK(devices.suffice(node, counts{0, 5, 0}.data()));
+    CHECK_FALSE(devices.suffice(node, counts{1, 5, 0}.data()));
 }
 
 TEST_CASE("demands that are held on a node count") {
