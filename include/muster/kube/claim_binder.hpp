@@ -53,6 +53,11 @@ struct claim_binder_options {
 /// are about to start. A claim that Muster allocates bears an annotation, so a new binder finds the
 /// claims that an earlier process allocated for pods that did not start. `review` finds pods that
 /// are not about to start, and claims that no other pods use are released.
+///
+/// If the result of an allocation is unknown, the same write is repeated as long as a pod is to
+/// start with it on the same node. Otherwise the finalizer of the claim is removed, with the same
+/// resourceVersion as precondition: of both writes the server carries out one at most, whenever the
+/// first one arrives. A read would not exclude that it is carried out later.
 class claim_binder {
 public:
     using object_key = codec::object_key;
@@ -279,6 +284,7 @@ private:
                                 tell_pod(pod, devices, now.steady);
                             });
         }
+        resolve(devices, now.steady);
         release_idle(devices, pods, now.steady);
         sharers_.clear();
         due_at_ = writes_.next_after(now.steady);
@@ -298,6 +304,22 @@ private:
     }
 
     // ---- releases ------------------------------------------------------------------------------
+
+    /// Finds out whether allocations with an unknown result were carried out, unless they are
+    /// repeated.
+    void resolve(const live_devices& devices, std::int64_t now) {
+        for (const object_key& key : writes_.unresolved(devices, now)) {
+            const auto* const claim = devices.claim(key);
+            const auto* const choice = choices_.find(key);
+            if (!claim || claim->allocation || !claim->is_protected ||
+                (choice && sharers_.uses_on(key, choice->choice.node)))
+                continue;
+            const std::string version = devices.version_of(key);
+            if (object_key what = detail::about_release(key);
+                writes_.begin(what, {{}, key, version}, now))
+                made_.push_back({std::move(what), unprotect_claim_request(*claim, version)});
+        }
+    }
 
     /// Releases the claims of pods in `idle_` whose time has come, unless other pods use the
     /// claims.
@@ -328,7 +350,7 @@ private:
         if (!claim || !is_held(pod, *claim, devices))
             return;
         const std::string version = devices.version_of(claim->metadata.key);
-        object_key key = detail::about_release(pod, name);
+        object_key key = detail::about_release(claim->metadata.key);
         if (!writes_.begin(key, {pod.metadata.key, claim->metadata.key, version}, now))
             return;
         made_.push_back({std::move(key), claim->allocation ? release_claim_request(*claim, version)
@@ -340,7 +362,8 @@ private:
     /// A release of the claim is on its way or was carried out, and this is not observed yet.
     [[nodiscard]] bool is_leaving(const codec::pod_object& pod, const std::string& claim,
                                   const live_devices& devices) const {
-        return writes_.is_pending(detail::about_release(pod, claim), devices);
+        return writes_.is_pending(detail::about_release({pod.metadata.key.name_space, claim}),
+                                  devices);
     }
 
     /// Makes the write of the pod's status, once its claim is allocated.

@@ -55,10 +55,12 @@ public:
         return at == lacking_.end() ? nullptr : &at->second;
     }
     /// Call before choose(). `allocating`: the claims of which an allocation is sent and may have
-    /// reached the server.
+    /// reached the server. The choices of other claims may be different now.
     void note_sent(const std::set<object_key>& allocating) {
-        for (auto& [claim, each] : choices_)
-            each.is_sent = allocating.contains(claim);
+        for (auto& [claim, each] : choices_) {
+            const bool was_sent = std::exchange(each.is_sent, allocating.contains(claim));
+            are_old_ = are_old_ || (was_sent && !each.is_sent);
+        }
     }
     /// Forgets the choices of claims without writes.
     template<class HasWrites>

@@ -34,6 +34,14 @@ public:
     /// True if a pod that is about to start uses the claim. O(log claims).
     [[nodiscard]] bool uses(const object_key& claim) const { return users_.contains(claim); }
 
+    /// True if a pod that uses the claim is about to start on the node. O(pods that share the
+    /// claim).
+    [[nodiscard]] bool uses_on(const object_key& claim, const std::string& node) const {
+        const auto at = users_.find(claim);
+        return at != users_.end() &&
+               std::ranges::find(at->second, node, &user::node) != at->second.end();
+    }
+
     /// True if the order of this pod allocates the claim. It is the pod that the annotation of the
     /// claim names or, without such a pod, the first one. O(pods that share the claim).
     [[nodiscard]] bool leads(const codec::pod_object& pod,

@@ -28,9 +28,8 @@ namespace detail {
 }
 /// The same of a release. It has no pod: a release by any pod that shares the claim is for all of
 /// them.
-[[nodiscard]] inline codec::object_key about_release(const codec::pod_object& pod,
-                                                     const std::string& claim) {
-    return {pod.metadata.key.name_space, "release of resource claim " + claim};
+[[nodiscard]] inline codec::object_key about_release(const codec::object_key& claim) {
+    return {claim.name_space, "release of resource claim " + claim.name};
 }
 
 } // namespace detail
@@ -51,6 +50,8 @@ public:
         bool under_way = true;
         /// The server carried it out, or this is not known.
         bool may_be_done = false;
+        /// It is not known whether the server carried it out.
+        bool is_unknown = false;
         std::int64_t again_at = 0;
         /// What the server said if it refused the write.
         std::string refused = {};
@@ -90,6 +91,8 @@ public:
         // A repeated write has a conflict if the first one was carried out.
         of.may_be_done = what == adapter::outcome::applied || what == adapter::outcome::unknown ||
                          (of.is_repeated && what != adapter::outcome::refused);
+        of.is_unknown = of.may_be_done && what != adapter::outcome::applied &&
+                        what != adapter::outcome::conflict;
         of.again_at = now + again_after_;
         if (what == adapter::outcome::refused) {
             of.refused = std::move(message);
@@ -113,6 +116,17 @@ public:
         std::set<object_key> claims;
         for (const auto& [about, each] : all_)
             if (each.allocates && is_pending(each, devices))
+                claims.insert(each.claim);
+        return claims;
+    }
+    /// Returns the claims of which it is unknown whether an allocation was carried out, if the time
+    /// for another write has come. O(writes).
+    [[nodiscard]] std::set<object_key> unresolved(const live_devices& devices,
+                                                  std::int64_t now) const {
+        std::set<object_key> claims;
+        for (const auto& [about, each] : all_)
+            if (each.allocates && each.is_unknown && !each.under_way && is_pending(each, devices) &&
+                each.again_at <= now)
                 claims.insert(each.claim);
         return claims;
     }

@@ -404,6 +404,74 @@ TEST_CASE("claim_binder: a device that was chosen stays chosen until the allocat
     CHECK(w.device_of("a") == "n1/d0");
 }
 
+TEST_CASE("claim_binder: an allocation with an unknown result does not bind a pod to its node") {
+    for (const bool is_late : {false, true}) {
+        world w;
+        w.take(slice("n1", "{name: d0}") + slice("n2", "{name: d0}"));
+        w.pod("a");
+        w.want("a", "n1");
+        w.carry_out();
+        const auto sent = w.writes();
+        REQUIRE(sent.size() == 1);
+        w.binder.done(sent.front().about, adapter::outcome::unknown, "timed out", w.now);
+        w.binder.end({"team", "a"}, true);
+        w.want("a", "n2");
+        CHECK(w.writes().empty());
+        w.now += adapter::second;
+        if (is_late) {
+            // The server carries out the first write before the second one, which has a conflict.
+            const auto fence = w.writes();
+            REQUIRE(fence.size() == 1);
+            CHECK(fence.front().about.name == "release of resource claim a");
+            w.apply(sent.front());
+            w.binder.done(fence.front().about, adapter::outcome::conflict, "changed", w.now);
+            CHECK(w.judge("a").why == "resource claim a is allocated on other nodes than node n2");
+            continue;
+        }
+        CHECK(w.carry_out() == std::vector<std::string>{"release of resource claim a"});
+        CHECK(w.carry_out() ==
+              std::vector<std::string>{"protection of resource claim a for pod a"});
+        CHECK(w.carry_out() ==
+              std::vector<std::string>{"allocation of resource claim a for pod a"});
+        CHECK(w.device_of("a") == "n2/d0");
+        CHECK(w.judge("a").what == progress::ready);
+    }
+}
+
+TEST_CASE("claim_binder: on the same node an allocation with an unknown result is repeated") {
+    world w;
+    w.take(slice("n1", "{name: d0}"));
+    w.pod("a");
+    w.want("a", "n1");
+    w.carry_out();
+    const auto sent = w.writes();
+    REQUIRE(sent.size() == 1);
+    w.binder.done(sent.front().about, adapter::outcome::unknown, "timed out", w.now);
+    w.now += adapter::second;
+    CHECK(w.carry_out() == std::vector<std::string>{"allocation of resource claim a for pod a"});
+    CHECK(w.judge("a").what == progress::ready);
+}
+
+TEST_CASE("claim_binder: devices that were perhaps allocated for a pod that is gone become free") {
+    world w;
+    w.take(slice("n1", "{name: d0}"));
+    w.pod("a");
+    w.want("a", "n1");
+    w.carry_out();
+    const auto sent = w.writes();
+    REQUIRE(sent.size() == 1);
+    w.binder.done(sent.front().about, adapter::outcome::unknown, "timed out", w.now);
+    w.binder.end({"team", "a"}, false);
+    w.starting.erase({"team", "a"});
+    w.pod("b");
+    w.want("b", "n1");
+    w.now += adapter::second;
+    CHECK(w.carry_out() == std::vector<std::string>{"release of resource claim a"});
+    CHECK(w.carry_out() == std::vector<std::string>{"protection of resource claim b for pod b"});
+    CHECK(w.carry_out() == std::vector<std::string>{"allocation of resource claim b for pod b"});
+    CHECK(w.device_of("b") == "n1/d0");
+}
+
 TEST_CASE("claim_binder: after a conflict the write is made again for the newer version") {
     world w;
     w.take(slice("n1", "{name: d0}"));

@@ -88,6 +88,29 @@ TEST_CASE("an allocation that may have been carried out is pending until the cla
     CHECK_FALSE(is_allocating("2"));
 }
 
+TEST_CASE("an allocation with an unknown result is unresolved until it is observed or refused") {
+    kube::claim_writes writes(10);
+    const auto is_unresolved = [&](const std::string& version, std::int64_t now) {
+        return writes.unresolved(claim_at(version), now).contains({"team", "c"});
+    };
+    CHECK(writes.begin(about, of("1", true), 0));
+    CHECK_FALSE(is_unresolved("1", 100)); // it is on its way
+    writes.end(about, adapter::outcome::unknown, {}, 100);
+    CHECK_FALSE(is_unresolved("1", 109));
+    CHECK(is_unresolved("1", 110));
+    CHECK_FALSE(is_unresolved("2", 110));
+    CHECK(writes.begin(about, of("1", true), 110));
+    writes.end(about, adapter::outcome::transient, {}, 120);
+    CHECK(is_unresolved("1", 130));
+    // A conflict says that the claim has changed.
+    CHECK(writes.begin(about, of("1", true), 130));
+    writes.end(about, adapter::outcome::conflict, {}, 140);
+    CHECK_FALSE(is_unresolved("1", 150));
+    CHECK(writes.begin(about, of("2", true), 150));
+    writes.end(about, adapter::outcome::applied, {}, 160);
+    CHECK_FALSE(is_unresolved("2", 170));
+}
+
 TEST_CASE("settled writes are forgotten, and those that are on their way are not") {
     kube::claim_writes writes(10);
     CHECK(writes.begin(about, of("1"), 0));
