@@ -21,14 +21,24 @@ namespace muster {
 inline namespace v0_1 {
 namespace codec {
 
-/// True if a node with this name and these labels can use the device.
+/// True if the kubelet of the node can skip the operations that the device's slice lists.
 template<std::size_t Width>
-[[nodiscard]] bool reaches(const node<Width>& from, const device_nodes& nodes) {
+[[nodiscard]] bool can_skip(const node<Width>& on, const device_nodes& nodes) {
+    return nodes.skips.empty() || on.labels.find(optional_operations_mark) != nullptr;
+}
+/// True if the device is published for a node with this name and these labels.
+template<std::size_t Width>
+[[nodiscard]] bool is_published_for(const node<Width>& from, const device_nodes& nodes) {
     if (nodes.all || (!nodes.name.empty() && nodes.name == from.name))
         return true;
     return nodes.selector && nodes.unsupported.empty() &&
            std::ranges::any_of(*nodes.selector,
                                [&](const node_term& term) { return term.matches(from); });
+}
+/// True if a node with this name and these labels can use the device.
+template<std::size_t Width>
+[[nodiscard]] bool reaches(const node<Width>& from, const device_nodes& nodes) {
+    return is_published_for(from, nodes) && can_skip(from, nodes);
 }
 
 /// Where each device counts: on the node of the pod that holds it, else on one node that can use
@@ -73,7 +83,7 @@ public:
 private:
     static std::string_view choose(const device_nodes& reached, std::span<const node<1>> nodes,
                                    const std::map<std::string_view, std::int64_t>& counts) {
-        if (!reached.selector && !reached.all)
+        if (!reached.selector && !reached.all && reached.skips.empty())
             return reached.name;
         std::string_view best;
         for (const node<1>& each : nodes)

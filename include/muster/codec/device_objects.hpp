@@ -107,6 +107,13 @@ struct resource_claim_template_object {
     claim_spec spec;
 };
 
+/// Feature that a node declares in `status.declaredFeatures` if its kubelet can skip operations of
+/// drivers (KEP-5945, alpha in Kubernetes 1.37).
+inline constexpr std::string_view optional_operations = "DRAOptionalNodeOperations";
+/// Label that a node with this feature gets in Muster's view.
+inline constexpr std::string_view optional_operations_mark =
+    "muster.dev/declares-DRAOptionalNodeOperations";
+
 /// The nodes that can use a device: one by name, those that match a selector, or all.
 struct device_nodes {
     std::string name;
@@ -114,6 +121,9 @@ struct device_nodes {
     /// Parts of `selector` that cannot be modelled.
     std::vector<std::string> unsupported;
     bool all = false;
+    /// `skipNodeOperations` of the slice. If there are any, only nodes that declare
+    /// `optional_operations` can use the device.
+    std::vector<std::string> skips;
 };
 
 /// resource.k8s.io ResourceSlice.

@@ -293,7 +293,7 @@ private:
     /// Counts a free device on one node that can use it: the node with the fewest so far.
     void place(std::size_t device, const std::string& resource, volume_supply& supply) const {
         const device_nodes& reached = *devices_[device].nodes;
-        if (!reached.selector && !reached.all)
+        if (!reached.selector && !reached.all && reached.skips.empty())
             return add(supply, resource, reached.name);
         std::int64_t* best = nullptr;
         for (std::size_t at = 0; at < nodes_.size(); ++at) {

@@ -47,6 +47,7 @@ struct binding_terms {
     object_reader devices = devices_at.as_object();
     const field results_at = devices.optional("results");
     const array_reader results = results_at.as_array();
+    bool skips = false;
     results.for_each_object([&](object_reader& each) {
         allocated_device made;
         made.request = string_or_empty(each.optional("request"));
@@ -57,6 +58,8 @@ struct binding_terms {
         made.consumed = read_device_amounts(each.optional("consumedCapacity"));
         const field conditions_at = each.optional("bindingConditions");
         const field failures_at = each.optional("bindingFailureConditions");
+        const field skips_at = each.optional("skipNodeOperations");
+        skips = skips || skips_at.as_array().size() > 0;
         if (conditions_at.is_present())
             terms.push_back({made.id, string_or_empty(each.optional("shareID")),
                              read_strings(conditions_at.as_array()),
@@ -66,6 +69,13 @@ struct binding_terms {
     });
     devices.ignore_rest();
     object.ignore_rest();
+    // Only such kubelets skip the operations.
+    if (skips && !read.nodes)
+        read.nodes.emplace(1);
+    if (skips)
+        for (node_term& each : *read.nodes)
+            each.labels.requirements.push_back(
+                {std::string(optional_operations_mark), label_operator::exists, {}});
     return read;
 }
 

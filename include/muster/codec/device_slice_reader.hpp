@@ -232,8 +232,12 @@ inline void read_slice_devices(const field& at, bool per_device, resource_slice_
     to.slice_count = pool.required("resourceSliceCount").as_integer(1, most).value_or(1);
     pool.ignore_rest();
     read.nodes = detail::read_device_nodes(spec);
+    const field skips_at = spec.optional("skipNodeOperations");
+    read.nodes.skips = read_strings(skips_at.as_array());
     const bool per_device = spec.optional("perDeviceNodeSelection").as_boolean().value_or(false);
     detail::read_slice_devices(spec.optional("devices"), per_device, read);
+    for (device_nodes& each : read.nodes_of)
+        each.skips = read.nodes.skips;
     const field counters_at = spec.optional("sharedCounters");
     const array_reader counters = counters_at.as_array();
     counters.for_each_object([&](object_reader& each) {

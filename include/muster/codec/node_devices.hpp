@@ -208,9 +208,10 @@ private:
             for (const resource_slice_object* const each : pools_.find(key)->second) {
                 slice_view view;
                 view.slice = &each->slice;
-                view.reaches_node = each->nodes_of.empty() && reaches(on, each->nodes);
+                view.allocatable = can_skip(on, each->nodes);
+                view.reaches_node = each->nodes_of.empty() && is_published_for(on, each->nodes);
                 for (const device_nodes& nodes : each->nodes_of) {
-                    view.reached.push_back(reaches(on, nodes));
+                    view.reached.push_back(is_published_for(on, nodes));
                     view.reaches_node = view.reaches_node || view.reached.back();
                 }
                 views.push_back(std::move(view));
@@ -253,7 +254,8 @@ private:
                 append_constrained(*each.of, claims, kind);
                 if (is_shared || with_capacities)
                     append_capacities(*each.of, kind);
-                kind += reaches(on, *each.nodes) ? "here" : "elsewhere";
+                kind += is_published_for(on, *each.nodes) ? "here" : "elsewhere";
+                kind += can_skip(on, *each.nodes) ? "" : " barred";
                 if (usage)
                     kind += usage->holds(each.id) ? " in use" : " free";
                 for (const device_set* const one : selected)

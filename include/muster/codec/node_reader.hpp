@@ -81,6 +81,14 @@ namespace codec {
         read.allocatable.emplace(std::string(kind), std::min(units, largest_allocatable));
     });
     set_apart_agent_amounts(read);
+    // Muster's own label says what the kubelet declares, and nothing else does.
+    read.metadata.labels.erase(optional_operations_mark);
+    const field features_at = status.optional("declaredFeatures");
+    const array_reader features = features_at.as_array();
+    features.for_each([&](const field& each) {
+        if (each.as_string() == optional_operations)
+            read.metadata.labels.set(std::string(optional_operations_mark), "true");
+    });
     status.ignore_rest();
     object.ignore({"apiVersion", "kind"});
     object.finish();

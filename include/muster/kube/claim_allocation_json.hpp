@@ -230,6 +230,8 @@ nodes_json(const std::vector<const codec::pooled_device*>& devices, const std::s
         const auto of = std::ranges::find(chosen, each.request, &detail::chosen_request::name);
         if (of != chosen.end() && !of->alternative->tolerations.empty())
             one["tolerations"] = detail::tolerations_json(of->alternative->tolerations);
+        if (published && !published->nodes->skips.empty())
+            one["skipNodeOperations"] = detail::json_list(published->nodes->skips);
         if (published && !published->of->binding_conditions.empty()) {
             one["bindingConditions"] = detail::json_list(published->of->binding_conditions);
             one["bindingFailureConditions"] =

@@ -310,6 +310,54 @@ TEST_CASE("a slice serves a node by name, by selector, all nodes, or per device"
     CHECK(count("allNodes: true") == "a=n1 b=n2 ");
 }
 
+TEST_CASE("devices whose slice skips operations are of nodes that declare that they skip them") {
+    std::string able = node("n2");
+    able.replace(able.find("status: {"), 9,
+                 "status: {declaredFeatures: [Other, DRAOptionalNodeOperations], ");
+    std::string liar = node("n1");
+    liar.replace(liar.find("labels: {"), 9,
+                 "labels: {muster.dev/declares-DRAOptionalNodeOperations: \"true\", ");
+    const std::string where = "skipNodeOperations: ['*'], ";
+    const std::string pods = asks("a", one) + asks("b", one) + asks("c", one);
+    for (const std::string reach : {"allNodes: true", "nodeName: n2"}) {
+        CHECK(decide(liar + able + gpu_class + slice("s", where + reach, two) + pods).placed ==
+              "a=n2 b=n2 ");
+        CHECK(decide(liar + node("n2") + gpu_class + slice("s", where + reach, two) + pods)
+                  .placed.empty());
+    }
+    // Claims that must be allocated, counted as whole devices or as pods.
+    const auto claims = [&](const std::string& nodes_text, const std::string& constraints) {
+        return decide(nodes_text + gpu_class + slice("s", where + "nodeName: n2", two) +
+                      user("a", by_name) +
+                      "---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: "
+                      "gpus}\nspec: {devices: {requests: [{name: r, exactly: {deviceClassName: "
+                      "gpu, " +
+                      constraints + "}}]}}\n")
+            .placed;
+    };
+    for (const std::string request : {"count: 1", "allocationMode: All"}) {
+        CHECK(claims(liar + able, request) == "a=n2 ");
+        CHECK(claims(liar + node("n2"), request).empty());
+    }
+    // An allocated claim.
+    const std::string skips = ", skipNodeOperations: ['*']";
+    CHECK(decide(liar + able + user("a", by_name) + claim("gpus", allocated("d0", skips))).placed ==
+          "a=n2 ");
+    CHECK(decide(liar + node("n2") + user("a", by_name) + claim("gpus", allocated("d0", skips)))
+              .placed.empty());
+}
+
+TEST_CASE("a claim with attributes that a request derives waits, and the reason names the field") {
+    const auto made = decide(
+        nodes + gpu_class + two_on_n2 + user("a", by_name) +
+        "---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: gpus}\nspec: "
+        "{devices: {requests: [{name: r, exactly: {deviceClassName: gpu, derivedAttributes: "
+        "[{name: x, expression: '1'}]}}]}}\n");
+    CHECK(made.placed.empty());
+    CHECK(made.waits == "resource claim gpus has a field that is not known: "
+                        "spec.devices.requests[0].exactly.derivedAttributes; ");
+}
+
 TEST_CASE("devices with taints that keep pods away, and devices that share counters, do not "
           "count") {
     const auto count = [](const std::string& more) {

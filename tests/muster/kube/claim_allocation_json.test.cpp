@@ -105,6 +105,20 @@ TEST_CASE("an allocation repeats the request's tolerations and the device's bind
         "bindingConditions":["Up"],"bindingFailureConditions":["Down"]})"));
 }
 
+TEST_CASE("an allocation repeats the operations that the slice of the device skips") {
+    world w;
+    w.take("---\napiVersion: v1\nkind: Node\nmetadata: {name: n1}\nstatus: {allocatable: {cpu: 8}, "
+           "declaredFeatures: [DRAOptionalNodeOperations]}\n");
+    w.slice("p", "skipNodeOperations: [NodeUnprepareResources, NodePrepareResources], nodeName: "
+                 "n1, devices: [{name: d0}]");
+    CHECK(w.allocation(one).at("devices").at("results").at(0).at("skipNodeOperations") ==
+          json::parse(R"(["NodeUnprepareResources","NodePrepareResources"])"));
+    world other;
+    other.slice("p", "nodeName: n1, devices: [{name: d0}]");
+    CHECK_FALSE(other.allocation(one).at("devices").at("results").at(0).as_object().contains(
+        "skipNodeOperations"));
+}
+
 TEST_CASE("a share of a device has an id of its own, and what it consumes") {
     world w;
     w.slice("p", "nodeName: n1, devices: [{name: d0, allowMultipleAllocations: true, capacity: "
