@@ -202,7 +202,8 @@ private:
             made.queue = detail::queue_of(*objects_, pod_at(made.members.begin()->first));
         for (const translate::own_word& word : gang.own_words) {
             if (word.what == translate::loss_kind::topology_required ||
-                (word.field == "resourceClaims" && gang.kind != "PodGroup"))
+                (word.field == "resourceClaims" && gang.kind != "PodGroup" &&
+                 gang.kind != "CompositePodGroup"))
                 made.unsupported = word.field + " of its " + gang.kind;
             if (word.field == "preemptionPolicy" && word.value == "Never")
                 made.may_preempt = false;

@@ -148,8 +148,8 @@ private:
         return least;
     }
 
-    /// What groups and templates have in common beside the policy.
-    static void read_common(object_reader& spec, gang_definition& to) {
+    /// What groups and templates have in common beside the policy. Only PodGroups share claims.
+    static void read_common(object_reader& spec, gang_definition& to, bool composite = false) {
         const field limits_at = spec.optional("schedulingConstraints");
         object_reader limits = limits_at.as_object();
         const field topology_at = limits.optional("topology");
@@ -176,8 +176,13 @@ private:
                       translate::loss_kind::lifecycle);
         keep_word(to, spec.optional("preemptionPolicy"), translate::gang_api::workload,
                   "preemptionPolicy", translate::loss_kind::preemptibility);
-        keep_word(to, spec.optional("resourceClaims"), translate::gang_api::workload,
-                  "resourceClaims", translate::loss_kind::lifecycle);
+        const field claims = spec.optional("resourceClaims");
+        if (!composite)
+            keep_word(to, claims, translate::gang_api::workload, "resourceClaims",
+                      translate::loss_kind::lifecycle);
+        else if (claims.is_present())
+            to.fault = claims.path() + " of a CompositePodGroup, which the API does not have "
+                                       "(expected resourceClaims of its PodGroups)";
     }
 
     void read_group(object_reader& spec, bool composite, gang_definition made, std::size_t order) {
@@ -187,7 +192,7 @@ private:
         bool basic = false;
         one.least = read_policy(spec.required("schedulingPolicy"),
                                 composite ? "minGroupCount" : "minCount", &basic);
-        read_common(spec, made);
+        read_common(spec, made, composite);
         one.parent = spec.optional("parentCompositePodGroupName").as_string().value_or("");
         const field old_at = spec.optional("podGroupTemplateRef");
         object_reader old = old_at.as_object();
@@ -281,7 +286,7 @@ private:
         const std::int64_t least =
             read_policy(object.required("schedulingPolicy"), "minGroupCount");
         gang_definition common;
-        read_common(object, common);
+        read_common(object, common, true);
         take_common(std::move(common), at, to);
         object.ignore({"name"});
         if (depth > 4)
@@ -321,6 +326,8 @@ private:
                 to.gang.own_words.push_back(std::move(each));
         if (to.gang.priority == translate::gang_priority{})
             to.gang.priority = std::move(from.gang.priority);
+        if (to.fault.empty())
+            to.fault = std::move(from.fault);
     }
 
     static void require(gang_tree& tree, vertex_index at, std::int64_t least,

@@ -269,6 +269,57 @@ TEST_CASE("a claim that was made for a PodGroup is used by the pods of that grou
                                "PodGroup as its controller); ") != std::string::npos);
 }
 
+namespace {
+
+/// A PodGroup below the CompositePodGroup `top`, with two pods.
+std::string below_top(const std::string& name, const std::string& claims) {
+    std::string made = group(name, 2, claims);
+    made.replace(made.find("spec:"), 5,
+                 "spec:\n  parentCompositePodGroupName: top\n  workloadRef: {workloadName: w, "
+                 "templateName: " +
+                     name + "}");
+    return made + member(name + "a", name, by_template) + member(name + "b", name, by_template);
+}
+std::string top(const std::string& more = "") {
+    return "---\napiVersion: scheduling.k8s.io/v1alpha3\nkind: CompositePodGroup\nmetadata: {name: "
+           "top}\nspec: {workloadRef: {workloadName: w, templateName: t}, schedulingPolicy: {gang: "
+           "{minGroupCount: 2}}" +
+           more + "}\n";
+}
+
+} // namespace
+
+TEST_CASE("PodGroups below a CompositePodGroup share their claims, each its own") {
+    const std::string all = node("n1") + node("n2") + gpus + slice("n1", 2) + slice("n2", 2) +
+                            made_from("two", 2) + below_top("g", by_template) +
+                            below_top("h", by_template);
+    const outcome made = decide(all + top());
+    CHECK(made.waits.empty());
+    CHECK(made.on.size() == 4);
+    CHECK(made.on.at("ga") == made.on.at("gb"));
+    CHECK(made.on.at("ha") == made.on.at("hb"));
+    CHECK(made.on.at("ga") != made.on.at("ha"));
+    // All groups or none.
+    CHECK(decide(node("n1") + gpus + slice("n1", 2) + made_from("two", 2) +
+                 below_top("g", by_template) + below_top("h", by_template) + top())
+              .placed.empty());
+}
+
+TEST_CASE("a CompositePodGroup has no claims, and its pods wait with a reason that says so") {
+    diagnostics out;
+    const auto documents =
+        read_documents("f",
+                       node("n1") + below_top("g", by_template) + below_top("h", by_template) +
+                           top(", resourceClaims: [{name: e, resourceClaimTemplateName: two}]"),
+                       out);
+    const manifests objects = read_cluster(documents, {}, out);
+    REQUIRE(objects.gangs.size() == 1);
+    CHECK(objects.gangs[0].fault == muster::gang_fault::malformed);
+    CHECK(objects.gangs[0].fault_detail ==
+          "spec.resourceClaims of a CompositePodGroup, which the API does not have (expected "
+          "resourceClaims of its PodGroups)");
+}
+
 TEST_CASE("a PodGroup is one consumer of its claim") {
     std::string others;
     for (int at = 0; at < 255; ++at)
