@@ -40,6 +40,9 @@ namespace codec {
             text += " " + request;
         text += "\n";
     }
+    if (of.among)
+        for (const device_id& each : *of.among)
+            text += "among " + each.driver + "/" + each.pool + "/" + each.device + "\n";
     return text;
 }
 

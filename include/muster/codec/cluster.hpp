@@ -238,8 +238,8 @@ template<std::size_t Width>
         spec.labels.set(std::string(supply_mark), "all");
     }
     if (const auto marks = volumes.node_labels.find(spec.name); marks != volumes.node_labels.end())
-        for (const std::string& each : marks->second)
-            spec.labels.set(each, "here");
+        for (const auto& [key, value] : marks->second)
+            spec.labels.set(key, value);
     return spec;
 }
 

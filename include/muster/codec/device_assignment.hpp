@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <muster/codec/allocate_across.hpp>
 #include <muster/codec/assigned_device.hpp>
 #include <muster/codec/device_catalog.hpp>
 #include <muster/codec/device_claims.hpp>
@@ -75,55 +76,66 @@ public:
 
 private:
     struct asked {
-        std::vector<device_claim> claims;
-        /// For each claim, its pods, each with the name of its entry for the claim.
-        std::vector<std::vector<std::pair<object_key, std::string>>> of;
-        /// Positions in `claims` of the claims that several pods may use, by `shared_as`.
-        std::map<std::string, std::size_t> shared;
-
-        void add(const unallocated_claim& claim, const object_key& pod) {
-            std::size_t at = claims.size();
-            if (!claim.shared_as.empty())
-                at = shared.emplace(claim.shared_as, at).first->second;
-            if (at == claims.size()) {
-                claims.push_back(claim.spec->asks);
-                of.emplace_back();
-            }
-            of[at].emplace_back(pod, claim.entry);
-        }
+        std::string shared_as;
+        const device_claim* asks = nullptr;
+        std::set<std::string> nodes;
+        /// The pods, each with the name of its entry for the claim.
+        std::vector<std::pair<object_key, std::string>> of;
     };
 
-    void assign_claims() {
-        std::map<std::string, asked> by_node;
-        for (const pod_object& pod : objects_->pods)
-            if (const auto to = placed_->find(pod.metadata.key); to != placed_->end())
-                for (const pod_claim& each : pod.claims)
-                    if (const auto claim = unallocated(pod, each))
-                        by_node[to->second].add(*claim, pod.metadata.key);
-        if (by_node.empty())
-            return;
-        const auto devices = devices_of(catalog_.slices);
-        std::vector<node<1>> nodes;
-        for (const node_object& each : objects_->nodes)
-            if (by_node.contains(each.metadata.key.name)) {
-                auto& view = nodes.emplace_back();
-                view.name = each.metadata.key.name;
-                view.labels = each.metadata.labels;
-            }
-        const codec::node_devices found(catalog_, devices, nodes);
-        for (const node<1>& each : nodes) {
-            const asked& asks = by_node[each.name];
-            const device_allocation made = found.allocate(each, asks.claims);
-            if (made.outcome != device_outcome::allocated) {
-                lacking_.insert(each.name);
+    /// Returns the claims of placed pods that are to be allocated, once for all pods that share
+    /// them.
+    [[nodiscard]] std::vector<asked> claims_to_allocate() const {
+        std::vector<asked> all;
+        std::map<std::string, std::size_t> shared;
+        for (const pod_object& pod : objects_->pods) {
+            const auto to = placed_->find(pod.metadata.key);
+            if (to == placed_->end())
                 continue;
+            for (const pod_claim& each : pod.claims) {
+                const auto claim = unallocated(pod, each);
+                if (!claim)
+                    continue;
+                std::size_t at = all.size();
+                if (!claim->shared_as.empty())
+                    at = shared.emplace(claim->shared_as, at).first->second;
+                if (at == all.size())
+                    all.push_back({claim->shared_as, &claim->spec->asks, {}, {}});
+                all[at].nodes.insert(to->second);
+                all[at].of.emplace_back(pod.metadata.key, claim->entry);
             }
-            for (std::size_t at = 0; at < asks.of.size(); ++at)
-                for (const auto& [pod, entry] : asks.of[at])
-                    for (const allocated_device& one : made.claims[at].devices)
+        }
+        return all;
+    }
+
+    void assign_claims() {
+        const std::vector<asked> all = claims_to_allocate();
+        if (all.empty())
+            return;
+        std::map<std::string, node<1>> views;
+        for (const node_object& each : objects_->nodes) {
+            node<1>& view = views[each.metadata.key.name];
+            view.name = each.metadata.key.name;
+            view.labels = each.metadata.labels;
+        }
+        std::vector<claim_on_nodes> wanted;
+        for (const asked& each : all) {
+            claim_on_nodes& made = wanted.emplace_back();
+            made.asks = each.asks;
+            for (const std::string& name : each.nodes)
+                made.nodes.push_back(&views[name]);
+        }
+        const auto devices = devices_of(catalog_.slices);
+        const allocations_across made =
+            allocate_across(node_devices(catalog_, devices, {}), devices, wanted);
+        for (const auto& [name, why] : made.lacking)
+            lacking_.insert(name);
+        for (std::size_t at = 0; at < all.size(); ++at)
+            if (made.claims[at])
+                for (const auto& [pod, entry] : all[at].of)
+                    for (const allocated_device& one : made.claims[at]->devices)
                         devices_[pod].push_back(
                             {entry, one.request, one.id.driver, one.id.pool, one.id.device, 0, 0});
-        }
     }
 
     /// Returns the claim to allocate for the entry, if there is one.

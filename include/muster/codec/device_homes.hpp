@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string_view>
 #include <tuple>
@@ -53,10 +54,11 @@ public:
         const pod_object* holder = nullptr;
     };
 
-    /// The arguments must outlive this. O(nodes + claims · log pods + devices × nodes that can use
-    /// each).
+    /// Devices in `set_aside` count nowhere. The other arguments must outlive this. O(nodes +
+    /// claims · log pods + devices × nodes that can use each).
     device_homes(const device_catalog& catalog, const std::vector<pooled_device>& devices,
-                 std::span<const node<1>> nodes, std::span<const pod_object* const> pods) {
+                 std::span<const node<1>> nodes, std::span<const pod_object* const> pods,
+                 const std::set<device_id>& set_aside = {}) {
         std::map<std::string_view, std::int64_t> counts;
         for (const node<1>& each : nodes)
             counts.emplace(each.name, 0);
@@ -67,7 +69,7 @@ public:
                 made.holder = held->second;
                 if (made.holder)
                     made.node = made.holder->node;
-            } else {
+            } else if (!set_aside.contains(each.id)) {
                 made.node = choose(*each.nodes, nodes, counts);
             }
             if (const auto at = counts.find(made.node); at != counts.end())

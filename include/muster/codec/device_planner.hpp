@@ -21,6 +21,7 @@
 #include <muster/codec/node_devices.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/shared_claims.hpp>
+#include <muster/codec/spread_claims.hpp>
 #include <muster/codec/volume_plan.hpp>
 #include <muster/vocabulary/constraints.hpp>
 #include <muster/vocabulary/node.hpp>
@@ -113,8 +114,13 @@ private:
     /// Counts the devices of claims that must be allocated.
     void count(std::vector<device_counter::demand>& demands) {
         find_shared_claims(demands);
-        const device_homes homes(*catalog_, devices_, views_, pods_);
-        const node_devices by_node(*catalog_, devices_, views_);
+        node_devices by_node(*catalog_, devices_, views_);
+        device_set served;
+        for (const auto& each : served_)
+            served.push_back(each.first);
+        const std::set<device_id> set_aside =
+            spread_claims(*catalog_, devices_, views_, served, by_node).plan(demands, *into_);
+        const device_homes homes(*catalog_, devices_, views_, pods_, set_aside);
         device_counter counter(*catalog_, devices_, homes, by_node, *into_, names_);
         for (const auto& [resource, devices] : counted_)
             counter.add_resource(resource, devices);

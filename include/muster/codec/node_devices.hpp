@@ -123,6 +123,30 @@ public:
         return allocate_devices(gather_pools(views, {}), usage_, classes_, claims, {}, max_steps);
     }
 
+    /// No claim gets the device from now on.
+    void bar(const device_id& device) { usage_.whole.insert(device); }
+    /// True if some claim holds the device, or a share of it.
+    [[nodiscard]] bool holds(const device_id& device) const { return usage_.holds(device); }
+
+    /// Allocates devices to all claims, each of its own list (`device_claim::among`) from whichever
+    /// node reaches them, beside those in use. Precondition: every claim has a list. O(slices of
+    /// these devices' pools) and an allocation.
+    [[nodiscard]] device_allocation allocate(const std::vector<device_claim>& claims) const {
+        std::set<pool_key> pools;
+        for (const device_claim& claim : claims)
+            for (const device_id& each : *claim.among)
+                pools.emplace(each.driver, each.pool);
+        std::vector<slice_view> views;
+        for (const pool_key& key : pools)
+            for (const resource_slice_object* const each : pools_.find(key)->second) {
+                slice_view& view = views.emplace_back();
+                view.slice = &each->slice;
+                view.reaches_node = true;
+                view.reached.assign(each->nodes_of.size(), true);
+            }
+        return allocate_devices(gather_pools(views, {}), usage_, classes_, claims, {}, max_steps);
+    }
+
     /// Adds the devices of all nodes to `stocks`. See stock_of(); `texts` is equal for equal
     /// claims. O(devices).
     void add_stocks(const std::string& texts, const std::vector<device_claim>& claims,

@@ -98,8 +98,8 @@ struct volume_effects {
         missing.push_back(claim);
     }
     /// Adds the effects of the pod's devices: `waits`, `missing_devices`, `unreserved`,
-    /// `unmade_devices`, `unusable`, `reach`, `reach_of`, `amounts`, `growing`, `served`,
-    /// `devices`, `has_shares`, `is_aligned`, `near` and `labels`.
+    /// `unmade_devices`, `unusable`, `reach`, `reach_of`, `verbs`, `amounts`, `growing`, `served`,
+    /// `devices`, `has_shares`, `is_aligned`, `near`, `apart` and `labels`.
     void add_devices(const volume_effects& more) {
         waits.insert(waits.end(), more.waits.begin(), more.waits.end());
         missing_devices.insert(missing_devices.end(), more.missing_devices.begin(),
@@ -108,6 +108,8 @@ struct volume_effects {
         unmade_devices.insert(unmade_devices.end(), more.unmade_devices.begin(),
                               more.unmade_devices.end());
         unusable = unusable || more.unusable;
+        for (const auto& [position, verb] : more.verbs)
+            verbs[reach.size() + position] = verb;
         reach.insert(reach.end(), more.reach.begin(), more.reach.end());
         reach_of.insert(reach_of.end(), more.reach_of.begin(), more.reach_of.end());
         for (const auto& [kind, amount] : more.amounts)
@@ -119,6 +121,7 @@ struct volume_effects {
         is_aligned = is_aligned || more.is_aligned;
         served.insert(more.served.begin(), more.served.end());
         near.insert(near.end(), more.near.begin(), more.near.end());
+        apart.insert(apart.end(), more.apart.begin(), more.apart.end());
         for (const auto& [key, value] : more.labels)
             labels.set(key, value);
     }
@@ -163,7 +166,7 @@ struct volume_plan {
     /// Some node has GPUs that pods share; then `node_object::agent_amounts` count.
     bool shares_gpus = false;
     /// Labels that Muster adds to nodes in its own view, by the node's name.
-    std::map<std::string, std::vector<std::string>> node_labels;
+    std::map<std::string, label_set> node_labels;
     /// Some term goes by `node_mark`, `cluster_mark` or `supply_mark`.
     bool marks_nodes = false;
     /// Some choice was made by what nodes have left.

@@ -59,8 +59,8 @@ public:
         for (auto& each : nodes_.seen)
             if (const auto marks = plan_.node_labels.find(each.name);
                 marks != plan_.node_labels.end())
-                for (const std::string& mark : marks->second)
-                    each.labels.set(mark, "here");
+                for (const auto& [key, value] : marks->second)
+                    each.labels.set(key, value);
         std::map<std::string_view, std::vector<volume_demand>> served;
         for (auto& [storage_class, demands] : demands_) {
             std::vector<volume_demand>& all = served[storage_class];
@@ -337,7 +337,7 @@ private:
         if (marked_drivers_.insert(driver).second)
             for (const auto& [name, node] : catalog_->nodes)
                 if (node->drivers.contains(driver))
-                    plan_.node_labels[std::string(name)].push_back(mark);
+                    plan_.node_labels[std::string(name)].set(mark, "here");
         node_term has;
         has.labels.requirements.push_back({mark, label_operator::exists, {}});
         reach(at, {std::move(has)}, what + ", which needs driver " + driver + " on the node");

@@ -267,6 +267,9 @@ private:
         const muster::device& source = *devices_.devices[device].source;
         if (!features_.binding_conditions && !source.binding_conditions.empty())
             return match_verdict::differs;
+        const auto& among = claims[row.claim].source->among;
+        if (among && among->count(devices_.devices[device].id()) == 0)
+            return match_verdict::differs;
         const auto verdict = evaluate(row.of_class->selectors, row, device);
         return verdict == match_verdict::matches ? evaluate(row.source->selectors, row, device)
                                                  : verdict;

@@ -4,9 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include <muster/devices/device_slice.hpp>
 #include <muster/devices/device_taint.hpp>
 #include <muster/devices/request_selector.hpp>
 #include <muster/resource/quantity.hpp>
@@ -82,6 +85,9 @@ struct device_claim {
     std::string name;
     std::vector<device_request> requests;
     std::vector<device_constraint> constraints;
+    /// If present, other devices match no request of the claim. For claims whose devices several
+    /// nodes must reach.
+    std::optional<std::set<device_id>> among{};
 };
 
 /// A claim has no more devices than this.

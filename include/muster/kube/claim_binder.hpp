@@ -312,7 +312,7 @@ private:
             const auto* const claim = devices.claim(key);
             const auto* const choice = choices_.find(key);
             if (!claim || claim->allocation || !claim->is_protected ||
-                (choice && sharers_.uses_on(key, choice->choice.node)))
+                (choice && is_for_any(choice->choice, sharers_.nodes_of(key))))
                 continue;
             const std::string version = devices.version_of(key);
             if (object_key what = detail::about_release(key);
@@ -342,6 +342,12 @@ private:
                     release(pod->second.object, name, devices, now);
             }
         }
+    }
+
+    [[nodiscard]] static bool is_for_any(const device_choice& choice,
+                                         const std::set<std::string>& nodes) {
+        return std::ranges::any_of(nodes,
+                                   [&](const std::string& each) { return choice.is_for(each); });
     }
 
     void release(const codec::pod_object& pod, const std::string& name, const live_devices& devices,
@@ -435,8 +441,14 @@ private:
                 for (const std::string& name : extended_.claims_of(pod, devices))
                     if (const auto* const claim = extended_.claim(pod, name, devices);
                         claim && !claim->allocation && sharers_.leads(pod, *claim) &&
-                        !extended_.is_of_no_use(pod, *claim, devices))
-                        open[each.gang].push_back({claim, &node});
+                        !extended_.is_of_no_use(pod, *claim, devices)) {
+                        unallocated_on& made =
+                            open[each.gang].emplace_back(unallocated_on{claim, &node, {}});
+                        for (const std::string& other : sharers_.nodes_of(claim->metadata.key))
+                            if (const auto* const found = node_of(other);
+                                found && other != each.node)
+                                made.others.push_back(found);
+                    }
             });
         return open;
     }
@@ -473,7 +485,7 @@ private:
             is_due_ = true;
             return;
         }
-        if (choice->choice.node != of.node)
+        if (!choice->choice.is_for(of.node))
             return;
         if (!devices.claim(claim->metadata.key)) {
             if (object_key what = detail::about_claim(pod, "creation", name); may(what, {}))
@@ -495,7 +507,12 @@ private:
             return;
         choice->is_sent = true;
         made_.push_back({std::move(what),
-                         allocate_claim_request(*claim, version, sharers_.consumers(pod, *claim),
+                         allocate_claim_request(*claim, version,
+                                                sharers_.consumers(pod, *claim,
+                                                                   [&](const std::string& each) {
+                                                                       return choice->choice.is_for(
+                                                                           each);
+                                                                   }),
                                                 allocation_json(with.catalog, with.pooled, *claim,
                                                                 choice->choice, with.now.wall))});
     }

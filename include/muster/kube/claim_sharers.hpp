@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,12 +35,13 @@ public:
     /// True if a pod that is about to start uses the claim. O(log claims).
     [[nodiscard]] bool uses(const object_key& claim) const { return users_.contains(claim); }
 
-    /// True if a pod that uses the claim is about to start on the node. O(pods that share the
-    /// claim).
-    [[nodiscard]] bool uses_on(const object_key& claim, const std::string& node) const {
-        const auto at = users_.find(claim);
-        return at != users_.end() &&
-               std::ranges::find(at->second, node, &user::node) != at->second.end();
+    /// Returns the nodes on which pods are about to start with the claim. O(pods that share it).
+    [[nodiscard]] std::set<std::string> nodes_of(const object_key& claim) const {
+        std::set<std::string> nodes;
+        if (const auto at = users_.find(claim); at != users_.end())
+            for (const user& each : at->second)
+                nodes.insert(each.node);
+        return nodes;
     }
 
     /// True if the order of this pod allocates the claim. It is the pod that the annotation of the
@@ -57,19 +59,18 @@ public:
     }
 
     /// Returns the consumers that the claim is reserved for when it is allocated for this pod: the
-    /// pods that are to start on the pod's node, or their PodGroups; at most
+    /// pods that are to start on nodes for which `reaches(node)` holds, or their PodGroups; at most
     /// codec::detail::most_consumers.
+    template<class Reaches>
     [[nodiscard]] std::vector<codec::claim_consumer>
-    consumers(const codec::pod_object& pod, const codec::resource_claim_object& claim) const {
+    consumers(const codec::pod_object& pod, const codec::resource_claim_object& claim,
+              const Reaches& reaches) const {
         const auto at = users_.find(claim.metadata.key);
         if (at == users_.end())
             return {of_pod(pod)};
-        const auto leader =
-            std::ranges::find_if(at->second, [&](const user& each) { return each.is(pod); });
         std::vector<codec::claim_consumer> all;
         for (const user& each : at->second)
-            if ((leader == at->second.end() || each.node == leader->node) &&
-                all.size() < codec::detail::most_consumers &&
+            if (reaches(each.node) && all.size() < codec::detail::most_consumers &&
                 std::ranges::find(all, each.consumer.uid, &codec::claim_consumer::uid) == all.end())
                 all.push_back(each.consumer);
         return all;

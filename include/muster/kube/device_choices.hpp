@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <muster/codec/allocate_across.hpp>
 #include <muster/codec/device_catalog.hpp>
 #include <muster/codec/device_objects.hpp>
 #include <muster/codec/node_devices.hpp>
@@ -23,12 +25,20 @@ namespace kube {
 struct unallocated_on {
     const codec::resource_claim_object* claim = nullptr;
     const codec::node_object* node = nullptr;
+    /// The nodes of other pods that share the claim, without `node`. All must reach its devices.
+    std::vector<const codec::node_object*> others{};
 };
 
 /// The devices that were chosen for a claim.
 struct device_choice {
     std::string node;
     claim_allocation devices;
+    /// The nodes of other pods that share the claim.
+    std::set<std::string> others{};
+
+    [[nodiscard]] bool is_for(const std::string& name) const {
+        return name == node || others.contains(name);
+    }
 };
 
 struct device_choices {
@@ -37,70 +47,51 @@ struct device_choices {
     std::map<std::string, std::string> lacking;
 };
 
-namespace detail {
-
-[[nodiscard]] inline std::string why_lacking(const device_allocation& found) {
-    switch (found.outcome) {
-    case device_outcome::undecided:
-        return "the search for devices took too many steps";
-    case device_outcome::failed:
-        return std::string(message(found.error)) + (found.text.empty() ? "" : ": ") + found.text;
-    default:
-        return "the devices that are free do not satisfy all claims";
-    }
-}
-
-} // namespace detail
-
-/// Chooses devices for claims: on each node for all of its claims together, beside the devices that
-/// are allocated and those of `kept`. A device that several nodes can use is given to one of them;
-/// nodes that would then lack devices come first. Deterministic. O(nodes²) allocations if nodes
-/// share devices, else O(nodes).
+/// Chooses devices for claims, beside the devices that are allocated and those of `kept`. If the
+/// nodes of pods that share a claim cannot all reach devices for it, only `node` counts, and the
+/// other pods cannot start with it. See codec::allocate_across().
 [[nodiscard]] inline device_choices
 choose_devices(const codec::device_catalog& catalog,
                const std::map<codec::object_key, device_choice>& kept,
                const std::vector<unallocated_on>& wanted) {
-    std::map<std::string, std::vector<const codec::resource_claim_object*>> by_node;
     std::map<std::string, node<1>> views;
-    for (const unallocated_on& each : wanted) {
-        const std::string& name = each.node->metadata.key.name;
-        by_node[name].push_back(each.claim);
-        views[name].name = name;
-        views[name].labels = each.node->metadata.labels;
-    }
+    const auto view_of = [&](const codec::node_object& of) {
+        node<1>& view = views[of.metadata.key.name];
+        view.name = of.metadata.key.name;
+        view.labels = of.metadata.labels;
+        return &view;
+    };
     const std::vector<codec::pooled_device> devices = codec::devices_of(catalog.slices);
-    codec::node_devices start(catalog, devices, {});
+    codec::node_devices free(catalog, devices, {});
     for (const auto& [key, each] : kept)
-        start.take(each.devices);
-    std::vector<std::string> order;
-    for (const auto& [name, claims] : by_node)
-        order.push_back(name);
-    for (std::size_t tries = 0;; ++tries) {
-        device_choices made;
-        codec::node_devices left = start;
-        for (const std::string& name : order) {
-            std::vector<device_claim> asks;
-            for (const auto* const claim : by_node[name])
-                asks.push_back(claim->spec.asks);
-            const device_allocation found = left.allocate(views[name], asks);
-            if (found.outcome != device_outcome::allocated) {
-                made.lacking.emplace(name, detail::why_lacking(found));
-                continue;
-            }
-            for (std::size_t at = 0; at < asks.size(); ++at) {
-                left.take(found.claims[at]);
-                made.of.emplace(by_node[name][at]->metadata.key,
-                                device_choice{name, found.claims[at]});
-            }
+        free.take(each.devices);
+    const auto choose = [&](bool with_others) {
+        std::vector<codec::claim_on_nodes> claims;
+        for (const unallocated_on& each : wanted) {
+            codec::claim_on_nodes& made = claims.emplace_back();
+            made.asks = &each.claim->spec.asks;
+            made.nodes.push_back(view_of(*each.node));
+            for (const codec::node_object* const other : each.others)
+                if (with_others)
+                    made.nodes.push_back(view_of(*other));
         }
-        if (made.lacking.empty() || tries >= order.size())
-            return made;
-        const auto before = order;
-        std::stable_partition(order.begin(), order.end(),
-                              [&](const std::string& name) { return made.lacking.contains(name); });
-        if (order == before)
-            return made;
-    }
+        codec::allocations_across found = codec::allocate_across(free, devices, claims);
+        device_choices made;
+        made.lacking = std::move(found.lacking);
+        for (std::size_t at = 0; at < wanted.size(); ++at)
+            if (found.claims[at]) {
+                device_choice& to = made.of[wanted[at].claim->metadata.key];
+                to = {wanted[at].node->metadata.key.name, *std::move(found.claims[at]), {}};
+                for (const codec::node_object* const other : wanted[at].others)
+                    if (with_others)
+                        to.others.insert(other->metadata.key.name);
+            }
+        return made;
+    };
+    device_choices made = choose(true);
+    const bool any_others =
+        std::ranges::any_of(wanted, [](const auto& each) { return !each.others.empty(); });
+    return made.lacking.empty() || !any_others ? made : choose(false);
 }
 
 } // namespace kube

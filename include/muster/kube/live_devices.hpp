@@ -197,11 +197,12 @@ public:
             codec::numa_planner(all, objects_of(aligned_), topologies).plan(made);
         }
         const bool differs = made.pods != effects_ || made.marks_nodes != marks_nodes_ ||
-                             made.kinds != kinds_ || made.stocks != stocks_ || is_new_judge ||
-                             made.gpu_ids != gpu_ids_;
+                             made.node_labels != node_labels_ || made.kinds != kinds_ ||
+                             made.stocks != stocks_ || is_new_judge || made.gpu_ids != gpu_ids_;
         judge_ = std::move(made.judge);
         stocks_ = std::move(made.stocks);
         marks_nodes_ = made.marks_nodes;
+        node_labels_ = std::move(made.node_labels);
         gpu_ids_ = std::move(made.gpu_ids);
         effects_ = std::move(made.pods);
         unready_.clear();
@@ -231,6 +232,10 @@ public:
     [[nodiscard]] const live_reservations& reservations() const noexcept { return reservations_; }
     /// Some pods share a claim: `volume_plan::marks_nodes`.
     [[nodiscard]] bool marks_nodes() const noexcept { return marks_nodes_; }
+    /// Labels of nodes by which pods that share a claim stand together: `volume_plan::node_labels`.
+    [[nodiscard]] const std::map<std::string, label_set>& node_labels() const noexcept {
+        return node_labels_;
+    }
     /// Some node has GPUs that pods share.
     [[nodiscard]] bool shares_gpus() const noexcept { return shares_gpus_; }
     /// The amounts that nodes have.
@@ -400,6 +405,7 @@ private:
     /// Pods with requests that a kubelet may align to NUMA zones.
     std::set<object_key> aligned_;
     bool marks_nodes_ = false;
+    std::map<std::string, label_set> node_labels_;
     std::map<object_key, codec::volume_effects> effects_;
     std::map<std::string, codec::volume_supply> kinds_;
     std::map<std::string, device_stock> stocks_;

@@ -199,6 +199,9 @@ public:
         made.stocks = devices_.stocks();
         made.judge = devices_.judge();
         made.marks_nodes |= devices_.marks_nodes();
+        for (const auto& [name, labels] : devices_.node_labels())
+            for (const auto& [key, value] : labels)
+                made.node_labels[name].set(key, value);
         made.gpu_ids = devices_.gpu_ids();
         made.shares_gpus = devices_.shares_gpus();
         const changes found = differences(plan_, made, nodes);

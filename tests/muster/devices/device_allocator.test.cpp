@@ -132,6 +132,26 @@ void ask_partitions(device_world& of, std::size_t count, std::int64_t size) {
 
 } // namespace
 
+TEST_CASE("a claim that is limited to some devices gets no others") {
+    node_with_pool node;
+    for (const char* const each : {"a", "b", "c"})
+        node.add(each);
+    node.ask();
+    node.claim();
+    node.ask();
+    CHECK(node.devices() == "pool/a ; pool/b ; ");
+    const auto id = [](const char* name) { return muster::device_id{"d", "pool", name}; };
+    node.world.claims[0].among = {id("b"), id("c")};
+    CHECK(node.devices() == "pool/b ; pool/a ; ");
+    // The first claim leaves the only device of the second one.
+    node.world.claims[1].among = {id("b")};
+    CHECK(node.devices() == "pool/c ; pool/b ; ");
+    node.world.claims[0].among = {id("b")};
+    CHECK(node.devices() == "none");
+    node.world.claims[0].among.emplace();
+    CHECK(node.devices() == "none");
+}
+
 TEST_CASE("claims get the first devices in order of pools, slices and devices") {
     node_with_pool node;
     node.world.slices.front().name = "b";

@@ -336,6 +336,23 @@ TEST_CASE("claim_binder: devices of an allocation that is not observed yet are n
     CHECK(w.device_of("b") == "n1/d1");
 }
 
+TEST_CASE("claim_binder: pods on several nodes share a claim of devices that all of them reach") {
+    shared_world w({"a", "b"});
+    // The first device in the order of pools is of node n1 alone.
+    w.take(
+        "---\napiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {name: s-net}\nspec: "
+        "{driver: x.com, allNodes: true, pool: {name: net, generation: 1, resourceSliceCount: "
+        "1}, devices: [{name: d0}]}\n");
+    w.want("a", "n1");
+    w.want("b", "n2");
+    w.carry_out();
+    CHECK(w.carry_out() == std::vector<std::string>{"allocation of resource claim c for pod a"});
+    CHECK(w.device_of("c") == "net/d0");
+    CHECK(w.reserved() == "pods/a pods/b ");
+    CHECK(w.judge("a").what == progress::ready);
+    CHECK(w.judge("b").what == progress::ready);
+}
+
 TEST_CASE("claim_binder: the claim of a PodGroup is reserved for the PodGroup") {
     shared_world w({"a", "b"}, "g");
     w.take("---\napiVersion: scheduling.k8s.io/v1alpha2\nkind: PodGroup\nmetadata: {name: g}\n"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <muster/kube/claim_sharers.hpp>
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,9 @@ std::string text(const std::vector<codec::claim_consumer>& users) {
     return made;
 }
 
+const auto on_n1 = [](const std::string& node) { return node == "n1"; };
+const auto anywhere = [](const std::string&) { return true; };
+
 } // namespace
 
 TEST_CASE("the pod that the claim bears the mark of leads, or else the first one") {
@@ -51,8 +55,8 @@ TEST_CASE("the pod that the claim bears the mark of leads, or else the first one
     CHECK(sharers.leads(a, claim("c", "u-x")));
     // Each pod leads for a claim of its own.
     CHECK(sharers.leads(b, claim("extended")));
-    CHECK(text(sharers.consumers(a, claim("c"))) == "pods/a/u-a pods/b/u-b ");
-    CHECK(text(sharers.consumers(b, claim("extended"))) == "pods/b/u-b ");
+    CHECK(text(sharers.consumers(a, claim("c"), on_n1)) == "pods/a/u-a pods/b/u-b ");
+    CHECK(text(sharers.consumers(b, claim("extended"), on_n1)) == "pods/b/u-b ");
 }
 
 TEST_CASE("a PodGroup is one consumer, beside pods that are not of the group") {
@@ -68,16 +72,16 @@ TEST_CASE("a PodGroup is one consumer, beside pods that are not of the group") {
     kube::claim_sharers sharers;
     for (const codec::pod_object* const each : {&a, &b, &other})
         sharers.add(*each, "n1", devices);
-    CHECK(text(sharers.consumers(a, claim("c"))) == "podgroups/g/u-g pods/c/u-c ");
+    CHECK(text(sharers.consumers(a, claim("c"), on_n1)) == "podgroups/g/u-g pods/c/u-c ");
     CHECK(sharers.consumer(b, claim("c")).resource == "podgroups");
     CHECK(sharers.consumer(other, claim("c")).resource == "pods");
     devices.lose_group({"team", "g"});
     sharers.clear();
     sharers.add(a, "n1", devices);
-    CHECK(text(sharers.consumers(a, claim("c"))) == "pods/a/u-a ");
+    CHECK(text(sharers.consumers(a, claim("c"), on_n1)) == "pods/a/u-a ");
 }
 
-TEST_CASE("a claim is reserved for the pods on the node where it is allocated") {
+TEST_CASE("a claim is reserved for the pods on the nodes that reach its allocation") {
     const kube::live_devices devices;
     const codec::pod_object a = user("a");
     const codec::pod_object b = user("b");
@@ -86,8 +90,11 @@ TEST_CASE("a claim is reserved for the pods on the node where it is allocated") 
     sharers.add(a, "n1", devices);
     sharers.add(b, "n2", devices);
     sharers.add(other, "n1", devices);
-    CHECK(text(sharers.consumers(a, claim("c"))) == "pods/a/u-a pods/c/u-c ");
-    CHECK(text(sharers.consumers(b, claim("c", "u-b"))) == "pods/b/u-b ");
+    CHECK(text(sharers.consumers(a, claim("c"), on_n1)) == "pods/a/u-a pods/c/u-c ");
+    CHECK(text(sharers.consumers(b, claim("c", "u-b"), anywhere)) ==
+          "pods/a/u-a pods/b/u-b pods/c/u-c ");
+    CHECK(sharers.nodes_of({"team", "c"}) == std::set<std::string>{"n1", "n2"});
+    CHECK(sharers.nodes_of({"team", "d"}).empty());
     CHECK(sharers.uses({"team", "c"}));
     CHECK_FALSE(sharers.uses({"team", "d"}));
 }
@@ -100,7 +107,7 @@ TEST_CASE("a claim is reserved for at most 256 pods") {
     kube::claim_sharers sharers;
     for (const codec::pod_object& each : pods)
         sharers.add(each, "n1", devices);
-    CHECK(sharers.consumers(pods.front(), claim("c")).size() == 256);
+    CHECK(sharers.consumers(pods.front(), claim("c"), on_n1).size() == 256);
 }
 
 } // namespace claim_sharers_test

@@ -334,4 +334,35 @@ TEST_CASE("live, only the nodes that a pod selects decide how its resource is se
     CHECK(on("n2") == "on n2");
 }
 
+TEST_CASE("live, pods that share a claim stand on nodes that all reach its devices") {
+    const std::string shared =
+        "---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: gpus}\nspec: "
+        "{devices: {requests: [{name: r, exactly: {deviceClassName: gpu}}]}}\n";
+    const auto with = [&](const std::string& of_slice) {
+        live known;
+        known.take(nodes + node("n3") + gpu_class + shared);
+        for (const std::string name : {"a", "b"})
+            known.take("---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + name +
+                       "}\nspec: {schedulerName: gangs, containers: [{name: c, image: i}], "
+                       "nodeSelector: {host: n" +
+                       (name == "a" ? "1" : "2") +
+                       "}, resourceClaims: [{name: g, resourceClaimName: gpus}]}\n");
+        static_cast<void>(known.outcome());
+        known.take("---\napiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {name: "
+                   "s}\nspec: {driver: x.com, " +
+                   of_slice +
+                   ", pool: {name: p, generation: 1, resourceSliceCount: 1}, devices: [{name: "
+                   "d0}]}\n");
+        return known.outcome();
+    };
+    const auto of_hosts = [](const std::string& hosts) {
+        return "nodeSelector: {nodeSelectorTerms: [{matchExpressions: [{key: host, operator: In, "
+               "values: [" +
+               hosts + "]}]}]}";
+    };
+    CHECK(with("allNodes: true") == "on n1");
+    CHECK(with(of_hosts("n1, n2")) == "on n1");
+    CHECK(with(of_hosts("n2, n3")).empty());
+}
+
 } // namespace live_devices_test
