@@ -105,7 +105,8 @@ public:
         return known != groups_.end() && !known->second.sharers.empty();
     }
     /// Returns why no pod can get the GPU that the reservation of the group names; empty if pods
-    /// can, or it names none yet. O(groups).
+    /// can, or it names none yet. A reservation that has ended no longer keeps its GPU from the
+    /// kubelet's choice, but its sharers still use it. O(groups).
     [[nodiscard]] std::string gpu_fault(const std::string& name, const reservation& of) const {
         if (of.gpu.empty())
             return {};
@@ -113,9 +114,11 @@ public:
             return "names " + codec::in_quotes(of.gpu) + " (expected the index or UUID of a GPU)";
         for (const auto& [other, held] : groups_)
             for (const auto& [key, each] : held.reservations)
-                if (other != name && each.node == of.node && each.gpu == of.gpu && !each.is_ending)
+                if (other != name && each.node == of.node && each.gpu == of.gpu &&
+                    (!each.is_ending || !held.sharers.empty()))
                     return "names GPU " + of.gpu + ", as reservation pod " + key.name_space + "/" +
-                           key.name + " does";
+                           key.name + " does" +
+                           (each.is_ending ? ", which has ended and has sharers" : "");
         return {};
     }
     /// Returns the GPUs of the groups on the node, as the ConfigMaps have them; empty if some group

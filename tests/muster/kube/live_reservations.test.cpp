@@ -123,6 +123,13 @@ TEST_CASE("pods get the GPUs of groups that name different ones") {
     ended.phase = muster::pod_phase::failed;
     of.put(ended);
     CHECK(of.gpus_of({"g"}, "n1") == "3");
+    // Its sharers still use the GPU.
+    of.put(pod("team", "x", "h"));
+    CHECK(of.gpus_of({"g"}, "n1").empty());
+    CHECK(of.gpu_fault("g", *of.find("g", "n1")) ==
+          "names GPU 3, as reservation pod reserved/s does, which has ended and has sharers");
+    of.lose({"team", "x"});
+    CHECK(of.gpus_of({"g"}, "n1") == "3");
     pod_object elsewhere = reservation("s", "h");
     elsewhere.node = "n2";
     of.put(elsewhere);

@@ -376,6 +376,26 @@ TEST_CASE("a reservation pod that does not name one GPU, or that of another one,
           lines{no_rights + "names GPU 0, as reservation pod reserved/gpu-reservation-n1-h does"});
 }
 
+TEST_CASE(
+    "a failed reservation stays while its group has sharers, and its GPU gets no other pods") {
+    world of;
+    of.reserve("h", "0", "gangs", true);
+    of.share("s", "h");
+    CHECK(of.writes().empty());
+    // The kubelet gives the GPU to the reservation of another group.
+    of.pod("a");
+    of.want(1, "a", {"g"});
+    of.reserve("g", "0");
+    CHECK(of.writes().empty());
+    CHECK(of.ended() == lines{no_rights + "names GPU 0, as reservation pod "
+                                          "reserved/gpu-reservation-n1-h does, which has ended "
+                                          "and has sharers"});
+    // It goes with its last sharer.
+    of.chosen.clear();
+    of.known.lose({"team", "s"});
+    CHECK(of.writes() == lines{"DELETE gpu-reservation-n1-g", "DELETE gpu-reservation-n1-h"});
+}
+
 TEST_CASE("a group with sharers gets no new reservation pod") {
     world of;
     of.pod("a");
