@@ -87,8 +87,15 @@ public:
             return;
         devices_ = devices_of(catalog_->slices);
         find_users();
+        std::vector<std::string> selectable;
         for (const std::string& each : resources)
+            if (select(each, selected_[each]) && is_apart_or_nested(each))
+                selectable.push_back(each);
+            else
+                selected_.erase(each);
+        for (const std::string& each : selectable)
             serve(each);
+        charge_nested();
         if (!demands.empty())
             count(demands);
     }
@@ -243,15 +250,64 @@ private:
         return true;
     }
 
+    /// True if the devices of the resource serve no other one, or are counted for both: one has all
+    /// devices of the other, and no node lists either. Otherwise pods that request the resource
+    /// wait.
+    [[nodiscard]] bool is_apart_or_nested(const std::string& resource) {
+        const device_set& mine = selected_.at(resource);
+        for (const auto& each : selected_) {
+            const std::string& other = each.first;
+            const device_set& others = each.second;
+            if (other == resource || are_apart(mine, others))
+                continue;
+            const bool is_listed = std::ranges::any_of(nodes_, [&](const node_object* node) {
+                return listed(*node, resource) > 0 || listed(*node, other) > 0;
+            });
+            if (!is_listed && (is_within(mine, others) || is_within(others, mine)))
+                continue;
+            hold(resource, ", whose devices serve " + other +
+                               " too, and they are counted for one of both only");
+            return false;
+        }
+        return true;
+    }
+
+    /// True if the pod requests the resource, or another one whose devices all serve it.
+    [[nodiscard]] bool uses(const pod_object& pod, const std::string& resource) const {
+        return std::ranges::any_of(pod.requests, [&](const auto& each) {
+            const auto of = selected_.find(each.first);
+            return each.first == resource ||
+                   (of != selected_.end() && is_nested(of->first, resource));
+        });
+    }
+    [[nodiscard]] bool is_nested(const std::string& inner, const std::string& outer) const {
+        const device_set& devices = selected_.at(inner);
+        return inner != outer && !devices.empty() && is_within(devices, selected_.at(outer));
+    }
+
+    /// A request for a resource counts for every resource that all of its devices serve.
+    void charge_nested() {
+        for (const auto& each_inner : selected_)
+            for (const auto& each_outer : selected_) {
+                const std::string& inner = each_inner.first;
+                const std::string& outer = each_outer.first;
+                if (!is_nested(inner, outer))
+                    continue;
+                for (const pod_object* const pod : pods_) {
+                    const auto asked = pod->requests.find(inner);
+                    if (!is_there(*pod) || asked == pod->requests.end())
+                        continue;
+                    volume_effects& to = into_->pods[pod->metadata.key];
+                    to.amounts[outer] += saturate((int128{asked->second.milli} + 999) / 1000);
+                    if (waits(*pod))
+                        to.growing.insert(outer);
+                }
+            }
+    }
+
     /// Counts the devices that serve the resource, on nodes whose allocatable lists none of it.
     void serve(const std::string& resource) {
-        device_set selected;
-        if (!select(resource, selected))
-            return;
-        for (const std::size_t at : selected)
-            if (const auto other = served_.find(at); other != served_.end())
-                return hold(resource, ", whose devices serve " + other->second +
-                                          " too, and they are counted for one of both only");
+        const device_set& selected = selected_.at(resource);
         volume_supply supply;
         device_set& counted = counted_[resource];
         for (const node_object* const node : nodes_)
@@ -263,7 +319,7 @@ private:
                 counted.push_back(at);
             const auto user = users_.find(devices_[at].id);
             if (user != users_.end()) {
-                if (!user->second || !user->second->requests.contains(resource))
+                if (!user->second || !uses(*user->second, resource))
                     continue;
                 if (user->second->node.empty())
                     place(at, resource, supply);
@@ -324,7 +380,9 @@ private:
     device_counter::kind_names* names_ = nullptr;
     std::vector<pooled_device> devices_;
     std::map<device_id, const pod_object*> users_;
-    /// By resource, the devices that can count for it.
+    /// By resource that is counted, the devices that its class selects.
+    std::map<std::string, device_set> selected_;
+    /// By resource, those of them that can count for it.
     std::map<std::string, device_set> counted_;
     /// The resource that each device is counted for, by position.
     std::map<std::size_t, std::string> served_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <muster/codec/device_planner.hpp>
 
+#include <algorithm>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -457,10 +458,56 @@ TEST_CASE("if several classes serve a resource, the newest counts, then the firs
                 device_class("b", "x.com/gpu", yes, made("2"))) == "a=n2 ");
 }
 
-TEST_CASE("a device is not counted for two resources") {
-    const auto made = decide(nodes + gpu_class + two_on_n2 + asks("a", one) +
-                             asks("b", "deviceclass.resource.kubernetes.io/gpu: 1") +
-                             asks("c", "deviceclass.resource.kubernetes.io/gpu: 1"));
+TEST_CASE("a device that serves two resources is counted for both, and given once") {
+    const std::string implicit = "deviceclass.resource.kubernetes.io/gpu: 1";
+    const std::string on_two = nodes + gpu_class + two_on_n2;
+    CHECK(decide(on_two + asks("a", one) + asks("b", implicit)).placed == "a=n2 b=n2 ");
+    // Two of the three pods.
+    const std::string three =
+        decide(on_two + asks("a", one) + asks("b", implicit) + asks("c", implicit)).placed;
+    CHECK(std::ranges::count(three, '=') == 2);
+    // One pod that requests both needs two devices.
+    const std::string both = one + ", " + implicit;
+    CHECK(decide(on_two + asks("a", both)).placed == "a=n2 ");
+    CHECK(decide(on_two + asks("a", both) + asks("b", both)).placed == "a=n2 ");
+    CHECK(decide(nodes + gpu_class + slice("s", "nodeName: n2", "{name: d0}") + asks("a", both))
+              .placed.empty());
+    // All devices of one class are of the other one.
+    const std::string fast = device_class("fast", "x.com/fast", "device.attributes['x.com'].fast");
+    const std::string slices = slice("s", "nodeName: n2",
+                                     "{name: d0, attributes: {fast: {bool: true}}}, {name: d1, "
+                                     "attributes: {fast: {bool: false}}}");
+    const std::string asks_fast = "x.com/fast: 1";
+    CHECK(
+        decide(nodes + gpu_class + fast + slices + asks("a", one) + asks("b", asks_fast)).placed ==
+        "a=n2 b=n2 ");
+    CHECK(std::ranges::count(decide(nodes + gpu_class + fast + slices + asks("a", asks_fast) +
+                                    asks("b", asks_fast))
+                                 .placed,
+                             '=') == 1);
+    const std::string crowd = decide(nodes + gpu_class + fast + slices + asks("a", one) +
+                                     asks("b", one) + asks("c", asks_fast))
+                                  .placed;
+    CHECK(std::ranges::count(crowd, '=') == 2);
+    // A running pod whose claim holds both devices.
+    const std::string running =
+        asks("r", both, "  nodeName: n2\nstatus: {phase: Running}\n") +
+        claim("e",
+              "allocation: {devices: {results: [{request: r, driver: x.com, pool: p, device: d0}, "
+              "{request: s, driver: x.com, pool: p, device: d1}]}}",
+              ", annotations: {resource.kubernetes.io/extended-resource-claim: \"true\"}" +
+                  owner("r"));
+    CHECK(decide(on_two + running + asks("a", one)).placed == "r=n2 ");
+    CHECK(decide(nodes + gpu_class + slice("s", "nodeName: n2", two + ", {name: d2}") + running +
+                 asks("a", one))
+              .placed == "a=n2 r=n2 ");
+}
+
+TEST_CASE("devices that serve two resources count for one of them if a node lists some") {
+    const auto made =
+        decide(nodes + node("n3", ", x.com/gpu: 1") + gpu_class + two_on_n2 +
+               asks("a", "x.com/gpu: 2") + asks("b", "deviceclass.resource.kubernetes.io/gpu: 1") +
+               asks("c", "deviceclass.resource.kubernetes.io/gpu: 1"));
     CHECK(made.placed == "b=n2 c=n2 ");
     CHECK(made.waits == "x.com/gpu is served by device class gpu, whose devices serve "
                         "deviceclass.resource.kubernetes.io/gpu too, and they are counted for one "
