@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <muster/base/checked.hpp>
+#include <muster/devices/device_partition.hpp>
 #include <muster/devices/share_allocator.hpp>
 #include <muster/devices/share_request.hpp>
 #include <muster/devices/share_rules.hpp>
@@ -49,6 +50,8 @@ struct held_device_share {
     share_amounts amounts;
     /// The group of the pod; empty = none.
     std::string group;
+    /// Positions of the virtual functions of the device that the pod has.
+    std::vector<std::size_t> functions = {};
 };
 
 /// What a pod demands of shared GPUs.
@@ -74,6 +77,7 @@ struct share_stock {
     /// Absent = the node has none.
     std::optional<share_system> system;
     std::vector<shared_device> devices;
+    partition_table partitions = {};
 };
 
 /// Returns the requests of a pod on the node, numbered `pod`. O(requests).
@@ -84,8 +88,11 @@ requests_on(const share_stock& on, const share_demand& of, std::size_t pod) {
         return made;
     if (const auto asked = of.asks.find(*on.system); asked != of.asks.end())
         made = asked->second;
-    for (share_request& each : made)
+    for (share_request& each : made) {
         each.pod = pod;
+        for (share_request& partner : each.partners)
+            partner.pod = pod;
+    }
     return made;
 }
 
@@ -103,6 +110,9 @@ with_held(const share_stock& on, std::span<const share_demand* const> pods) {
             device.used.cores = saturating_add(device.used.cores, each.amounts.cores);
             if (!each.group.empty())
                 device.sharers.push_back({std::nullopt, each.group});
+            for (const std::size_t function : each.functions)
+                if (function < device.functions.size())
+                    device.functions[function].in_use = true;
         }
     return devices;
 }
@@ -110,10 +120,10 @@ with_held(const share_stock& on, std::span<const share_demand* const> pods) {
 namespace detail {
 
 /// Which requests are served first. Some refuse a device by what others use of it: one that needs
-/// an idle device takes it before others share it, and one for 0 cores takes it before its cores
-/// are used up. In this order the most requests fit.
+/// idle devices or a partition takes them before others share them, and one for 0 cores takes it
+/// before its cores are used up. In this order the most requests fit.
 [[nodiscard]] constexpr int turn_of(const share_request& request) noexcept {
-    return request.needs_idle ? 0 : request.cores == 0 ? 1 : 2;
+    return request.needs_idle || request.partition ? 0 : request.cores == 0 ? 1 : 2;
 }
 
 } // namespace detail
@@ -130,7 +140,7 @@ namespace detail {
         for (share_request& each : requests_on(on, *pods[at], at))
             requests.push_back(std::move(each));
     if (requests.empty())
-        return {share_outcome::allocated, {}, 0, 0};
+        return {share_outcome::allocated, {}, {}, 0, 0};
     std::vector<std::size_t> order(requests.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](std::size_t lhs, std::size_t rhs) {
@@ -139,17 +149,36 @@ namespace detail {
     std::vector<share_request> sorted;
     for (const std::size_t at : order)
         sorted.push_back(requests[at]);
-    share_allocation made =
-        allocate_shares(with_held(on, pods), sorted, rules_of(*on.system), max_steps);
+    share_allocation made = allocate_shares(with_held(on, pods), sorted, rules_of(*on.system),
+                                            max_steps, on.partitions);
     if (made.outcome != share_outcome::allocated) {
         made.failed_request = order[made.failed_request];
         return made;
     }
-    std::vector<std::vector<std::size_t>> devices(requests.size());
-    for (std::size_t at = 0; at < order.size(); ++at)
-        devices[order[at]] = std::move(made.devices[at]);
-    made.devices = std::move(devices);
+    for (auto* const lists : {&made.devices, &made.functions}) {
+        auto in_order = std::move(*lists);
+        lists->assign(requests.size(), {});
+        for (std::size_t at = 0; at < order.size(); ++at)
+            (*lists)[order[at]] = std::move(in_order[at]);
+    }
     return made;
+}
+
+/// Adds to a demand what a pod holds by an allocation. `at`: position of its request in the
+/// allocation. O(shares).
+inline void hold(share_demand& to, const share_stock& on, const share_request& request,
+                 const share_allocation& made, std::size_t at) {
+    for (std::size_t number = 0; number < made.devices[at].size(); ++number) {
+        const std::size_t index = made.devices[at][number];
+        const shared_device& device = on.devices[index];
+        const share_request& part = part_for(request, device);
+        held_device_share& held = to.held.emplace_back();
+        held.at = index;
+        held.amounts = {1, units_of(part.memory, device.memory), part.cores};
+        held.group = part.group;
+        if (const std::size_t function = made.functions[at][number]; function != no_function)
+            held.functions.push_back(function);
+    }
 }
 
 /// True if the pod accepts the node's system. Free devices are not checked. O(1).

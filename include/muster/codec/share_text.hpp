@@ -8,6 +8,8 @@
 #include <vector>
 
 #include <muster/codec/share_demand.hpp>
+#include <muster/devices/device_labels.hpp>
+#include <muster/devices/device_partition.hpp>
 #include <muster/devices/share_request.hpp>
 #include <muster/devices/shared_device.hpp>
 
@@ -26,6 +28,23 @@ inline void append_words(const std::optional<std::vector<std::string>>& words, s
     if (words)
         append_words(*words, to);
     to += ';';
+}
+
+inline void append_checks(const std::vector<device_label_check>& checks, std::string& to) {
+    for (const device_label_check& each : checks) {
+        to += '?' + std::to_string(static_cast<int>(each.op));
+        append_words({each.key}, to);
+        append_words(each.values, to);
+    }
+    to += ';';
+}
+inline void append_labels(const device_labels& labels, std::string& to) {
+    std::vector<std::string> words;
+    for (const auto& [key, value] : labels) {
+        words.push_back(key);
+        words.push_back(value);
+    }
+    append_words(words, to);
 }
 
 } // namespace detail
@@ -50,6 +69,21 @@ inline void append_words(const std::optional<std::vector<std::string>>& words, s
     detail::append_words(of.filter.ids, text);
     detail::append_words(of.filter.ids_not, text);
     detail::append_words(of.filter.modes, text);
+    detail::append_words({of.filter.type}, text);
+    detail::append_checks(of.filter.labels, text);
+    text += of.takes_all ? " all" : "";
+    if (of.function) {
+        text += " function";
+        detail::append_checks(*of.function, text);
+    }
+    if (of.partition)
+        text +=
+            std::string(" partition") + (of.partition->is_required ? " required" : "") +
+            (of.partition->least_score_only ? " least " : " any ") +
+            (of.partition->bandwidth_milli ? std::to_string(*of.partition->bandwidth_milli) : "");
+    for (const share_request& partner : of.partners)
+        text += (of.partners_at_same_roots ? " at same roots {" : " with {") + share_text(partner) +
+                '}';
     return text;
 }
 
@@ -68,6 +102,8 @@ inline void append_words(const std::optional<std::vector<std::string>>& words, s
                 " " + std::to_string(each.amounts.memory) + " " +
                 std::to_string(each.amounts.cores);
         detail::append_words({each.group}, text);
+        for (const std::size_t function : each.functions)
+            text += " " + std::to_string(function);
     }
     return text;
 }
@@ -88,6 +124,19 @@ inline void append_words(const std::optional<std::vector<std::string>>& words, s
         text += " " + std::to_string(each.used.slots) + " " + std::to_string(each.used.memory) +
                 " " + std::to_string(each.used.cores);
         detail::append_words({each.model, each.pcie, each.mode, with_ids ? each.id : ""}, text);
+        detail::append_words({each.type}, text);
+        detail::append_labels(each.labels, text);
+        for (const virtual_function& function : each.functions) {
+            text += function.in_use ? " used" : " free";
+            detail::append_labels(function.labels, text);
+        }
+    }
+    text += of.partitions.is_required ? "\npartitions only" : "\n";
+    for (const device_partition& each : of.partitions.partitions) {
+        text += "\n" + std::to_string(each.score);
+        append(each.bandwidth_milli);
+        for (const std::size_t index : each.devices)
+            text += ' ' + std::to_string(index);
     }
     return text;
 }

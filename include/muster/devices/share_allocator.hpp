@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <span>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <muster/base/checked.hpp>
+#include <muster/devices/device_partition.hpp>
 #include <muster/devices/share_request.hpp>
 #include <muster/devices/share_rules.hpp>
 #include <muster/devices/share_search.hpp>
@@ -31,7 +33,10 @@ struct share_allocation {
     share_outcome outcome = share_outcome::none;
     /// For each request the indices of its devices, in the order in which they were chosen; empty
     /// unless `allocated`.
+    /// Devices of partners follow.
     std::vector<std::vector<std::size_t>> devices;
+    /// For each device in `devices`, the position of its virtual function, or `no_function`.
+    std::vector<std::vector<std::size_t>> functions = {};
     /// Unless `allocated`: the first request that finds no devices after the first choice for the
     /// requests before it, or the request at which the steps ended.
     std::size_t failed_request = 0;
@@ -40,18 +45,39 @@ struct share_allocation {
 
 namespace detail {
 
+/// Returns true if the request needs all memory of each device.
+[[nodiscard]] inline bool needs_all_memory(const share_request& request) noexcept {
+    const auto* const part = std::get_if<memory_part>(&request.memory);
+    return std::holds_alternative<whole_memory>(request.memory) ||
+           (part && part->parts >= part->of);
+}
+/// Returns true if the request can be served by a device without free memory.
+[[nodiscard]] inline bool needs_no_memory(const share_request& request) noexcept {
+    const auto* const amount = std::get_if<memory_amount>(&request.memory);
+    const auto* const part = std::get_if<memory_part>(&request.memory);
+    return (amount && amount->units == 0) || (part && part->parts == 0);
+}
+
 /// Returns true only if the order of the requests cannot change whether they fit. The rules about
-/// cores depend on the order only if some requests have cores and others have none. O(requests).
+/// cores depend on the order only if some requests have cores and others have none. Partitions, of
+/// which the devices must be unused, depend on it only if other requests can share the devices.
+/// O(requests).
 [[nodiscard]] inline bool is_free_of_order(std::span<const share_request> requests,
                                            const share_rules& rules) noexcept {
     bool with_cores = false;
     bool without_cores = false;
+    bool with_partitions = false;
+    bool without_memory = false;
     for (const share_request& each : requests) {
-        if (each.needs_idle || each.apart_from_group)
+        if (each.needs_idle || each.apart_from_group || (each.partition && !needs_all_memory(each)))
             return false;
+        with_partitions = with_partitions || each.partition;
+        without_memory = without_memory || needs_no_memory(each);
         with_cores = with_cores || each.cores > 0;
         without_cores = without_cores || each.cores == 0;
     }
+    if (with_partitions && without_memory)
+        return false;
     const bool has_rule = rules.full_cores_need_idle || rules.full_cores_refuse_zero;
     return !has_rule || !with_cores || !without_cores;
 }
@@ -95,17 +121,21 @@ inline constexpr std::int64_t most_shares = 2048;
 /// served first if the order of the requests cannot change the answer. `none` is exact. Of devices
 /// that are equal for all requests, one is tried; states of the devices that failed are remembered.
 /// One step is the choice of one device, or one scan of all devices for a request. A device never
-/// gets more than it has; a device that is used beyond its capacity gets no shares. The answer is
+/// gets more than it has; a device that is used beyond its capacity gets no shares. `partitions`:
+/// those of the node, for requests that use them. The answer is
 /// `undecided` if the steps end, or if there are more than `most_share_requests` requests or more
 /// than `most_shares` shares. Precondition: no amount of a device is negative.
 [[nodiscard]] inline share_allocation allocate_shares(std::span<const shared_device> devices,
                                                       std::span<const share_request> requests,
                                                       const share_rules& rules,
-                                                      std::int64_t max_steps) {
+                                                      std::int64_t max_steps,
+                                                      const partition_table& partitions = {}) {
     share_allocation answer;
     std::int64_t shares = 0;
     for (const share_request& request : requests)
-        shares = saturating_add(shares, std::max<std::int64_t>(request.count, 0));
+        shares = saturating_add(shares, request.takes_all || !request.partners.empty()
+                                            ? static_cast<std::int64_t>(devices.size())
+                                            : std::max<std::int64_t>(request.count, 0));
     // A request for more devices than the node has fails without recursion.
     const auto most_useful = saturating_multiply(static_cast<std::int64_t>(devices.size()),
                                                  static_cast<std::int64_t>(requests.size()));
@@ -114,7 +144,8 @@ inline constexpr std::int64_t most_shares = 2048;
         return answer;
     }
     const auto run = [&](std::span<const share_request> of, bool first_only) {
-        detail::share_search search(devices, of, rules, max_steps - answer.steps, first_only);
+        detail::share_search search(devices, of, rules, partitions, max_steps - answer.steps,
+                                    first_only);
         const bool found = search.run();
         answer.steps += search.steps();
         if (first_only)
@@ -122,6 +153,7 @@ inline constexpr std::int64_t most_shares = 2048;
         if (found) {
             answer.outcome = share_outcome::allocated;
             answer.devices = std::move(search).chosen();
+            answer.functions = std::move(search).functions();
         } else {
             answer.outcome = search.has_ended() ? share_outcome::undecided : share_outcome::none;
         }
@@ -138,10 +170,12 @@ inline constexpr std::int64_t most_shares = 2048;
     for (const std::size_t at : order)
         sorted.push_back(requests[at]);
     if (run(sorted, false)) {
-        auto devices_of = std::move(answer.devices);
-        answer.devices.assign(requests.size(), {});
-        for (std::size_t at = 0; at < order.size(); ++at)
-            answer.devices[order[at]] = std::move(devices_of[at]);
+        for (auto* const lists : {&answer.devices, &answer.functions}) {
+            auto in_order = std::move(*lists);
+            lists->assign(requests.size(), {});
+            for (std::size_t at = 0; at < order.size(); ++at)
+                (*lists)[order[at]] = std::move(in_order[at]);
+        }
     }
     return answer;
 }
@@ -152,10 +186,15 @@ inline constexpr std::int64_t most_shares = 2048;
                                                             std::span<const share_request> requests,
                                                             const share_allocation& allocation) {
     for (std::size_t at = 0; at < allocation.devices.size(); ++at)
-        for (const std::size_t index : allocation.devices[at]) {
-            detail::add_share(devices[index], devices[index].used, requests[at]);
-            if (!requests[at].group.empty())
-                devices[index].sharers.push_back({requests[at].pod, requests[at].group});
+        for (std::size_t number = 0; number < allocation.devices[at].size(); ++number) {
+            shared_device& device = devices[allocation.devices[at][number]];
+            const share_request& part = part_for(requests[at], device);
+            detail::add_share(device, device.used, part);
+            if (!part.group.empty())
+                device.sharers.push_back({part.pod, part.group});
+            if (const std::size_t function = allocation.functions[at][number];
+                function != no_function)
+                device.functions[function].in_use = true;
         }
     return devices;
 }

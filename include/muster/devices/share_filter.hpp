@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include <muster/devices/device_labels.hpp>
 #include <muster/devices/shared_device.hpp>
 
 namespace muster {
@@ -45,6 +46,9 @@ struct share_filter {
     std::vector<std::string> ids_not = {};
     /// Accepted modes; absent = any. A device without a mode is always accepted.
     std::optional<std::vector<std::string>> modes = {};
+    /// Must be equal to the device's type.
+    std::string type = {};
+    std::vector<device_label_check> labels = {};
 
     /// O(texts of the filter).
     [[nodiscard]] bool accepts(const shared_device& device) const {
@@ -54,7 +58,8 @@ struct share_filter {
         const auto holds = [](const std::vector<std::string>& list, const std::string& text) {
             return std::find(list.begin(), list.end(), text) != list.end();
         };
-        return device.model.find(kind) != std::string::npos &&
+        return device.type == type && accepts_labels(labels, device.labels) &&
+               device.model.find(kind) != std::string::npos &&
                (!models || std::any_of(models->begin(), models->end(), is_part)) &&
                (!model_names || holds(*model_names, device.model)) &&
                std::none_of(models_not.begin(), models_not.end(), is_part) &&

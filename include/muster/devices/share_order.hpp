@@ -20,6 +20,8 @@ namespace detail {
 struct share_use {
     share_amounts amounts;
     std::vector<device_sharer> sharers;
+    /// By position in the device's virtual functions, whether it is in use.
+    std::vector<bool> functions;
 };
 
 /// Returns `used` of `total` in billionths; 0 if the total is 0.
@@ -46,7 +48,7 @@ struct share_use {
     const auto percent = [&] {
         const int128 sum =
             static_cast<int128>(used.memory) + units_of(request.memory, device.memory);
-        return device.memory == 0 ? int128{0} : sum * 100 / device.memory;
+        return device.memory == 0 ? int128{0} : std::min<int128>(100, sum * 100 / device.memory);
     };
     switch (key) {
     case device_key::index_up:

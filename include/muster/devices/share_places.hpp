@@ -11,6 +11,7 @@
 
 #include <muster/devices/share_order.hpp>
 #include <muster/devices/share_request.hpp>
+#include <muster/devices/share_rules.hpp>
 #include <muster/devices/shared_device.hpp>
 
 namespace muster {
@@ -54,7 +55,7 @@ using share_place = std::vector<std::size_t>;
 }
 
 /// Returns how many of a device's places (node, NUMA node, PCIe root), up to `level`, have a device
-/// in use, which may be the device itself. O(devices).
+/// of its type in use, which may be the device itself. O(devices).
 [[nodiscard]] inline int places_in_use(std::size_t index, std::span<const shared_device> devices,
                                        const std::vector<share_use>& uses, share_nearness level) {
     int count = 0;
@@ -64,6 +65,7 @@ using share_place = std::vector<std::size_t>;
             break;
         for (std::size_t other = 0; other < devices.size(); ++other)
             if (uses[other].amounts != share_amounts{} &&
+                devices[index].type == devices[other].type &&
                 at_same_place(devices[index], devices[other], at)) {
                 ++count;
                 break;
@@ -105,30 +107,58 @@ inline void add_near_places(const std::vector<std::size_t>& candidates,
         to.push_back(std::move(each.place));
 }
 
-/// Returns the places from which the devices of a request can be chosen, best first. Each choice of
-/// devices that the request allows lies in at least one place. O(n²) for n devices.
-[[nodiscard]] inline std::vector<share_place> share_places(std::vector<std::size_t> candidates,
-                                                           std::span<const shared_device> devices,
-                                                           const std::vector<share_use>& uses,
-                                                           const share_request& request) {
+/// Adds the partitions of `count` devices that suit the request, each as one place. O(partitions² ×
+/// devices).
+inline void add_partitions(const std::vector<std::size_t>& candidates, std::size_t count,
+                           const partition_table& table, const std::vector<share_use>& uses,
+                           const partition_wish& wish, std::vector<share_place>& to) {
+    std::vector<bool> used;
+    for (const share_use& each : uses)
+        used.push_back(each.amounts != share_amounts{});
+    std::vector<bool> accepted(uses.size());
+    for (const std::size_t index : candidates)
+        accepted[index] = true;
+    for (const device_partition* const each :
+         suiting_partitions(table, count, wish, used, accepted))
+        to.push_back(each->devices);
+}
+
+/// Returns the places from which the `count` devices of a request can be chosen, best first: first
+/// the partitions, if the request uses them. Each choice of devices that the request allows lies in
+/// at least one place. O(n²) for n devices.
+[[nodiscard]] inline std::vector<share_place>
+share_places(std::vector<std::size_t> candidates, std::size_t count,
+             std::span<const shared_device> devices, const std::vector<share_use>& uses,
+             const share_request& request, const partition_table& table) {
     if (candidates.empty())
         return {};
-    // Places are sorted only if the place of every device is known.
+    std::vector<share_place> places;
+    if (request.partition) {
+        add_partitions(candidates, count, table, uses, *request.partition, places);
+        if (request.partition->is_required || table.is_required)
+            return places;
+        std::erase_if(candidates,
+                      [&](std::size_t index) { return is_lost(devices[index], request.within); });
+    }
+    // Places are sorted only if the place of every device of the type is known.
     const bool is_known =
-        std::all_of(devices.begin(), devices.end(),
-                    [](const shared_device& each) { return each.numa && !each.pcie.empty(); });
+        std::all_of(devices.begin(), devices.end(), [&](const shared_device& each) {
+            return each.type != request.filter.type || (each.numa && !each.pcie.empty());
+        });
     const bool is_near = request.prefers_near && is_known;
     sort_devices(candidates, devices, uses, request, is_near ? request.near_order : request.order);
-    if (!is_near)
-        return places_of(candidates, devices, request.within);
-    std::vector<share_place> places;
+    if (!is_near) {
+        for (share_place& each : places_of(candidates, devices, request.within))
+            places.push_back(std::move(each));
+        return places;
+    }
     for (const auto level :
          {share_nearness::same_pcie, share_nearness::same_numa, share_nearness::same_node}) {
         if (level < request.within)
             break;
         add_near_places(candidates, devices, uses, request, level, places);
         // A single device already lies in a place of the first level.
-        if (request.count <= 1)
+        if (count <= 1)
             break;
     }
     return places;

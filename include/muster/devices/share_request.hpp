@@ -4,10 +4,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include <muster/base/checked.hpp>
+#include <muster/devices/device_labels.hpp>
+#include <muster/devices/device_partition.hpp>
 #include <muster/devices/share_filter.hpp>
 #include <muster/devices/shared_device.hpp>
 
@@ -102,9 +106,33 @@ struct share_request {
     std::string group = {};
     /// No device may have a share of another pod of `group`.
     bool apart_from_group = false;
+    /// Takes all devices of the node that the filter accepts, at least one, instead of `count`.
+    bool takes_all = false;
+    /// Each device also gives a free virtual function of which these checks accept the labels.
+    /// Absent = none is needed.
+    std::optional<std::vector<device_label_check>> function = {};
+    /// Absent = partitions do not matter.
+    std::optional<partition_wish> partition = {};
+    /// Requests for devices of other types, each of its own type, that are served with this one:
+    /// their devices are preferred at the PCIe roots of this request's devices. Each gets at least
+    /// `count` devices, and up to one for each of these roots. They have no partners, and neither
+    /// `takes_all` nor `partition`.
+    std::vector<share_request> partners = {};
+    /// The PCIe roots of each partner's devices must be those of this request's devices.
+    bool partners_at_same_roots = false;
 
     friend bool operator==(const share_request&, const share_request&) = default;
 };
+
+/// Returns the part of the request that devices of this type serve: the request or a partner.
+/// O(partners).
+[[nodiscard]] inline const share_request& part_for(const share_request& request,
+                                                   const shared_device& device) noexcept {
+    for (const share_request& partner : request.partners)
+        if (partner.filter.type == device.type)
+            return partner;
+    return request;
+}
 
 } // namespace v0_1
 } // namespace muster

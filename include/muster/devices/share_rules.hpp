@@ -53,6 +53,8 @@ enum class share_refusal : std::uint8_t {
     cores_exhausted,
     /// The device has a share of another pod of the group.
     group,
+    /// No virtual function that the request accepts is free.
+    functions,
 };
 
 [[nodiscard]] constexpr std::string_view message(share_refusal reason) noexcept {
@@ -81,6 +83,8 @@ enum class share_refusal : std::uint8_t {
         return "all cores of the device are in use";
     case share_refusal::group:
         return "the device is shared by another pod of the group";
+    case share_refusal::functions:
+        return "no virtual function that the pod accepts is free";
     }
     return "not a reason";
 }
@@ -97,7 +101,15 @@ namespace detail {
     const auto* amount = std::get_if<memory_amount>(&request.memory);
     const auto* part = std::get_if<memory_part>(&request.memory);
     return request.count >= 0 && request.cores >= 0 && (!amount || amount->units >= 0) &&
-           (!part || (part->parts >= 0 && part->of > 0));
+           (!part || (part->parts >= 0 && part->of > 0)) &&
+           std::all_of(request.partners.begin(), request.partners.end(),
+                       [](const share_request& each) { return is_well_formed(each); });
+}
+
+/// True if the place of the device is unknown, for a request of this nearness.
+[[nodiscard]] inline bool is_lost(const shared_device& device, share_nearness within) noexcept {
+    return (within != share_nearness::anywhere && !device.numa) ||
+           (within == share_nearness::same_pcie && device.pcie.empty());
 }
 
 /// Returns the first refusal that does not depend on the use of the device. O(filter).
@@ -111,9 +123,15 @@ namespace detail {
         return share_refusal::partitioned;
     if (!request.filter.accepts(device))
         return share_refusal::filtered;
-    const bool is_lost = (request.within != share_nearness::anywhere && !device.numa) ||
-                         (request.within == share_nearness::same_pcie && device.pcie.empty());
-    return is_lost ? share_refusal::unknown_place : share_refusal::none;
+    return is_lost(device, request.within) ? share_refusal::unknown_place : share_refusal::none;
+}
+
+/// True if the use of the device decides whether it can serve the request. Partitions may have
+/// devices of unknown places.
+[[nodiscard]] inline bool is_candidate(const shared_device& device, const share_request& request) {
+    const share_refusal lasting = lasting_refusal(device, request);
+    return lasting == share_refusal::none ||
+           (lasting == share_refusal::unknown_place && request.partition);
 }
 
 /// Returns the first refusal that depends on the use of the device. Precondition: the request is
@@ -151,13 +169,21 @@ namespace detail {
 } // namespace detail
 
 /// Returns why the device, with its present use, cannot serve a share of the request; `none` if it
-/// can. O(filter + sharers).
+/// can. Partners of the request do not count. O(filter + sharers + functions).
 [[nodiscard]] inline share_refusal
 refusal_of(const shared_device& device, const share_request& request, const share_rules& rules) {
     const share_refusal lasting = detail::lasting_refusal(device, request);
-    return lasting != share_refusal::none
-               ? lasting
-               : detail::refusal_by_use(device, device.used, device.sharers, request, rules);
+    const share_refusal refusal =
+        lasting != share_refusal::none
+            ? lasting
+            : detail::refusal_by_use(device, device.used, device.sharers, request, rules);
+    const auto suits = [&](const virtual_function& each) {
+        return !each.in_use && accepts_labels(*request.function, each.labels);
+    };
+    return refusal == share_refusal::none && request.function &&
+                   std::none_of(device.functions.begin(), device.functions.end(), suits)
+               ? share_refusal::functions
+               : refusal;
 }
 
 } // namespace v0_1

@@ -12,7 +12,10 @@
 #include <vector>
 
 #include <muster/base/checked.hpp>
+#include <muster/devices/device_labels.hpp>
+#include <muster/devices/device_partition.hpp>
 #include <muster/devices/share_order.hpp>
+#include <muster/devices/share_partners.hpp>
 #include <muster/devices/share_places.hpp>
 #include <muster/devices/share_request.hpp>
 #include <muster/devices/share_rules.hpp>
@@ -20,6 +23,10 @@
 
 namespace muster {
 inline namespace v0_1 {
+
+/// In the place of the position of a virtual function: none is needed.
+inline constexpr std::size_t no_function = std::numeric_limits<std::size_t>::max();
+
 namespace detail {
 
 /// Adds a share of the request to the use of a device.
@@ -30,29 +37,45 @@ inline void add_share(const shared_device& device, share_amounts& used,
     used.cores = saturating_add(used.cores, request.cores);
 }
 
+/// Returns the position of the first virtual function from `from` on that is free and that the
+/// request accepts; their number if there is none. O(functions).
+[[nodiscard]] inline std::size_t next_function(const shared_device& device,
+                                               const std::vector<bool>& in_use,
+                                               const share_request& request, std::size_t from) {
+    while (from < device.functions.size() &&
+           (in_use[from] || !accepts_labels(*request.function, device.functions[from].labels)))
+        ++from;
+    return from;
+}
+
 /// Depth-first search for the devices of all requests, one request after the other.
 class share_search {
 public:
     /// `first_only`: the search ends at the first request that finds no devices.
     share_search(std::span<const shared_device> devices, std::span<const share_request> requests,
-                 const share_rules& rules, std::int64_t max_steps, bool first_only)
+                 const share_rules& rules, const partition_table& partitions,
+                 std::int64_t max_steps, bool first_only)
         : devices_(devices),
           requests_(requests),
           rules_(rules),
+          partitions_(&partitions),
           first_only_(first_only),
           steps_left_(std::max<std::int64_t>(max_steps, 0)),
           max_steps_(steps_left_),
-          chosen_(requests.size()) {
+          chosen_(requests.size()),
+          functions_(requests.size()) {
         for (const share_request& request : requests)
             keeps_apart_ = keeps_apart_ || request.apart_from_group;
         for (const shared_device& device : devices)
-            uses_.push_back(
-                {device.used, keeps_apart_ ? device.sharers : std::vector<device_sharer>{}});
+            uses_.push_back({device.used,
+                             keeps_apart_ ? device.sharers : std::vector<device_sharer>{},
+                             functions_in_use(device)});
         for (const share_request& request : requests) {
             accepted_.emplace_back();
             for (std::size_t index = 0; index < devices.size(); ++index)
-                if (lasting_refusal(devices[index], request) == share_refusal::none)
+                if (is_candidate(devices[index], request))
                     accepted_.back().push_back(index);
+            counts_.push_back(count_of(request));
         }
         // Without a second choice, no devices or states are compared.
         if (!first_only)
@@ -65,6 +88,10 @@ public:
     [[nodiscard]] std::size_t furthest() const noexcept { return furthest_; }
     [[nodiscard]] std::int64_t steps() const noexcept { return max_steps_ - steps_left_; }
     [[nodiscard]] std::vector<std::vector<std::size_t>> chosen() && { return std::move(chosen_); }
+    /// For each chosen device the position of its virtual function; `no_function` = none.
+    [[nodiscard]] std::vector<std::vector<std::size_t>> functions() && {
+        return std::move(functions_);
+    }
 
 private:
     /// Lower bounds on the amounts that the requests from a position on need.
@@ -73,24 +100,55 @@ private:
         int128 cores = 0;
     };
 
+    [[nodiscard]] static std::vector<bool> functions_in_use(const shared_device& device) {
+        std::vector<bool> in_use;
+        for (const virtual_function& each : device.functions)
+            in_use.push_back(each.in_use);
+        return in_use;
+    }
+    /// Returns the number of devices that a request without partners needs.
+    [[nodiscard]] std::int64_t count_of(const share_request& request) const {
+        if (!request.takes_all)
+            return request.count;
+        const auto all =
+            std::count_if(devices_.begin(), devices_.end(),
+                          [&](const shared_device& each) { return request.filter.accepts(each); });
+        // More than there are: a request for all of no devices fails.
+        return all == 0 ? static_cast<std::int64_t>(devices_.size()) + 1
+                        : static_cast<std::int64_t>(all);
+    }
+
     /// Groups the devices by kind. For these requests, devices of one kind differ only in their
     /// use. O(devices² × requests).
     void find_kinds() {
         bool by_place = false;
-        for (const share_request& request : requests_)
-            by_place = by_place || request.within != share_nearness::anywhere;
-        std::vector<std::vector<bool>> accepting(devices_.size(),
-                                                 std::vector<bool>(requests_.size()));
-        for (std::size_t at = 0; at < requests_.size(); ++at)
-            for (const std::size_t index : accepted_[at])
-                accepting[index][at] = true;
+        bool by_partition = false;
+        for (const share_request& request : requests_) {
+            by_place =
+                by_place || request.within != share_nearness::anywhere || !request.partners.empty();
+            by_partition =
+                by_partition || (request.partition && !partitions_->partitions.empty() &&
+                                 (request.partition->is_required || partitions_->is_required ||
+                                  request.within != share_nearness::anywhere));
+        }
+        std::vector<std::vector<bool>> accepting(devices_.size());
+        for (std::size_t index = 0; index < devices_.size(); ++index)
+            for (const share_request& request : requests_) {
+                accepting[index].push_back(is_candidate(devices_[index], request));
+                for (const share_request& partner : request.partners)
+                    accepting[index].push_back(lasting_refusal(devices_[index], partner) ==
+                                               share_refusal::none);
+            }
         for (std::size_t index = 0; index < devices_.size(); ++index) {
             const shared_device& device = devices_[index];
             std::size_t like = 0;
             for (; like < index; ++like) {
+                if (by_partition)
+                    continue;
                 const shared_device& other = devices_[like];
                 if (device.memory == other.memory && device.cores == other.cores &&
-                    device.slots == other.slots && accepting[index] == accepting[like] &&
+                    device.slots == other.slots && device.type == other.type &&
+                    device.functions == other.functions && accepting[index] == accepting[like] &&
                     (!by_place || at_same_place(device, other, share_nearness::same_pcie)))
                     break;
             }
@@ -115,7 +173,7 @@ private:
             needs_[at] = needs_[at + 1];
             if (!least)
                 continue;
-            const auto count = std::min(request.count, most);
+            const auto count = std::min(counts_[at], most);
             needs_[at].memory += static_cast<int128>(*least) * count;
             needs_[at].cores += static_cast<int128>(request.cores) * count;
         }
@@ -157,17 +215,17 @@ private:
         if (is_hopeless(at) || (!lost_.empty() && lost_.count(state(at)) != 0))
             return false;
         const share_request& request = requests_[at];
-        if (request.count < 0)
+        if (counts_[at] < 0)
             return false;
-        if (request.count == 0)
+        if (counts_[at] == 0)
             return serve(at + 1);
         std::vector<std::size_t> candidates;
         for (const std::size_t index : accepted_[at])
             if (takes(index, request))
                 candidates.push_back(index);
-        const auto count = static_cast<std::size_t>(request.count);
+        const auto count = static_cast<std::size_t>(counts_[at]);
         for (const share_place& place :
-             share_places(std::move(candidates), devices_, uses_, request)) {
+             share_places(std::move(candidates), count, devices_, uses_, request, *partitions_)) {
             if (place.size() >= count && choose(at, place, 0, count))
                 return true;
             if (has_ended_)
@@ -181,22 +239,109 @@ private:
     /// Chooses `count` more devices of a place, from position `from` on.
     bool choose(std::size_t at, const share_place& place, std::size_t from, std::size_t count) {
         if (count == 0)
-            return serve(at + 1);
+            return serve_partners(at, 0);
         for (std::size_t next = from; next + count <= place.size(); ++next) {
-            const std::size_t index = place[next];
             if (has_like(place, from, next))
                 continue;
-            if (!take_step())
-                return false;
-            const share_use before = uses_[index];
-            add_share(devices_[index], uses_[index].amounts, requests_[at]);
-            if (keeps_apart_ && !requests_[at].group.empty())
-                uses_[index].sharers.push_back({requests_[at].pod, requests_[at].group});
-            chosen_[at].push_back(index);
-            if (choose(at, place, next + 1, count - 1))
+            if (take(at, requests_[at], place[next],
+                     [&] { return choose(at, place, next + 1, count - 1); }))
                 return true;
+            if (has_ended_)
+                return false;
+        }
+        return false;
+    }
+
+    /// Gives a device to a request or its partner, with each virtual function that differs from the
+    /// others in turn, and continues with `rest`.
+    template<class Rest>
+    bool take(std::size_t at, const share_request& part, std::size_t index, const Rest& rest) {
+        if (!take_step())
+            return false;
+        const shared_device& device = devices_[index];
+        const share_use before = uses_[index];
+        add_share(device, uses_[index].amounts, part);
+        if (keeps_apart_ && !part.group.empty())
+            uses_[index].sharers.push_back({part.pod, part.group});
+        chosen_[at].push_back(index);
+        bool found = false;
+        if (!part.function) {
+            functions_[at].push_back(no_function);
+            found = rest();
+            if (!found)
+                functions_[at].pop_back();
+        }
+        std::vector<const device_labels*> tried;
+        const std::size_t end = part.function ? device.functions.size() : 0;
+        for (std::size_t next = 0; next < end && !found && !has_ended_; ++next) {
+            next = next_function(device, before.functions, part, next);
+            if (next == end)
+                break;
+            const device_labels& labels = device.functions[next].labels;
+            if (std::any_of(tried.begin(), tried.end(),
+                            [&](const device_labels* each) { return *each == labels; }))
+                continue;
+            tried.push_back(&labels);
+            uses_[index].functions[next] = true;
+            functions_[at].push_back(next);
+            found = rest();
+            if (!found) {
+                functions_[at].pop_back();
+                uses_[index].functions[next] = false;
+            }
+        }
+        if (!found) {
             chosen_[at].pop_back();
             uses_[index] = before;
+        }
+        return found;
+    }
+
+    /// Serves the partners of a request from position `number` on, then the next request.
+    bool serve_partners(std::size_t at, std::size_t number) {
+        const share_request& request = requests_[at];
+        if (number == request.partners.size())
+            return serve(at + 1);
+        const share_request& partner = request.partners[number];
+        const std::span<const std::size_t> own =
+            std::span(chosen_[at]).first(static_cast<std::size_t>(counts_[at]));
+        const pcie_roots roots = roots_of(own, devices_);
+        const bool is_bound = request.partners_at_same_roots;
+        share_place place;
+        for (const std::size_t index : partner_order(partner, roots, devices_, uses_))
+            if (lasting_refusal(devices_[index], partner) == share_refusal::none &&
+                takes(index, partner) &&
+                (!is_bound || devices_[index].pcie.empty() ||
+                 roots.count(devices_[index].pcie) != 0))
+                place.push_back(index);
+        const auto asked = static_cast<std::size_t>(std::max<std::int64_t>(partner.count, 1));
+        const std::size_t most = std::max(asked, roots.size());
+        const std::size_t least = is_bound ? most : asked;
+        bool found = false;
+        for (std::size_t count = std::min(most, place.size());
+             count >= least && !found && !has_ended_; --count)
+            found = choose_partner(at, number, place, 0, count, is_bound ? roots : pcie_roots{});
+        has_ended_ = has_ended_ || (first_only_ && !found);
+        return found;
+    }
+
+    /// Chooses `count` more devices for a partner, from position `from` of its place on. `missing`:
+    /// roots that still need one of the devices.
+    bool choose_partner(std::size_t at, std::size_t number, const share_place& place,
+                        std::size_t from, std::size_t count, const pcie_roots& missing) {
+        if (missing.size() > count)
+            return false;
+        if (count == 0)
+            return serve_partners(at, number + 1);
+        const share_request& partner = requests_[at].partners[number];
+        for (std::size_t next = from; next + count <= place.size(); ++next) {
+            if (!first_only_ && has_like(place, from, next))
+                continue;
+            pcie_roots left = missing;
+            left.erase(devices_[place[next]].pcie);
+            if (take(at, partner, place[next],
+                     [&] { return choose_partner(at, number, place, next + 1, count - 1, left); }))
+                return true;
             if (has_ended_)
                 return false;
         }
@@ -205,7 +350,9 @@ private:
 
     [[nodiscard]] bool takes(std::size_t index, const share_request& request) const {
         return refusal_by_use(devices_[index], uses_[index].amounts, uses_[index].sharers, request,
-                              rules_) == share_refusal::none;
+                              rules_) == share_refusal::none &&
+               (!request.function || next_function(devices_[index], uses_[index].functions, request,
+                                                   0) < devices_[index].functions.size());
     }
 
     /// Returns whether a device of the same kind and use as the one at position `next` was tried,
@@ -215,7 +362,8 @@ private:
         for (std::size_t tried = from; tried < next; ++tried)
             if (kinds_[place[tried]] == kinds_[place[next]] &&
                 uses_[place[tried]].amounts == uses_[place[next]].amounts &&
-                uses_[place[tried]].sharers == uses_[place[next]].sharers)
+                uses_[place[tried]].sharers == uses_[place[next]].sharers &&
+                uses_[place[tried]].functions == uses_[place[next]].functions)
                 return true;
         return false;
     }
@@ -234,6 +382,8 @@ private:
             std::sort(sharers.begin(), sharers.end());
             parts.back().insert(parts.back().end(), sharers.begin(), sharers.end());
             parts.back().push_back(-1);
+            for (const bool each : use.functions)
+                parts.back().push_back(each ? 1 : 0);
         }
         std::sort(parts.begin(), parts.end());
         std::vector<std::int64_t> all{static_cast<std::int64_t>(at)};
@@ -256,13 +406,17 @@ private:
     std::span<const shared_device> devices_;
     std::span<const share_request> requests_;
     share_rules rules_;
+    const partition_table* partitions_;
     bool first_only_;
     std::int64_t steps_left_;
     std::int64_t max_steps_;
     std::vector<std::vector<std::size_t>> chosen_;
+    std::vector<std::vector<std::size_t>> functions_;
     std::vector<share_use> uses_;
     /// By request, the devices without a lasting refusal.
     std::vector<std::vector<std::size_t>> accepted_;
+    /// By request, the number of devices without those of partners.
+    std::vector<std::int64_t> counts_;
     /// By device, the first device of its kind.
     std::vector<std::size_t> kinds_;
     std::vector<needs> needs_;

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <muster/devices/device_labels.hpp>
+
 namespace muster {
 inline namespace v0_1 {
 
@@ -34,8 +36,20 @@ struct device_sharer {
     friend bool operator==(const device_sharer&, const device_sharer&) = default;
 };
 
-/// A device that several pods can share: a GPU of HAMi, Volcano, Koordinator, KAI or
-/// openb.
+/// A part of a device that only one pod can have at a time (SR-IOV).
+struct virtual_function {
+    /// Unique within the device.
+    std::string bus_id;
+    std::int64_t minor = 0;
+    /// The labels of its group.
+    device_labels labels = {};
+    bool in_use = false;
+
+    friend bool operator==(const virtual_function&, const virtual_function&) = default;
+};
+
+/// A device that several pods can share: a GPU of HAMi, Volcano, Koordinator, KAI or openb, or an
+/// RDMA or FPGA device of Koordinator.
 /// Precondition: no amount is negative. `used` can exceed what the device has.
 struct shared_device {
     /// Unique on the node.
@@ -60,6 +74,12 @@ struct shared_device {
     bool is_partitioned = false;
     /// Standing pods with a share of the device that name a group.
     std::vector<device_sharer> sharers = {};
+    /// The word of the node's system for devices other than GPUs, such as `rdma`; empty = a GPU.
+    /// The `memory` of such a device is its only amount, whatever it counts.
+    std::string type = {};
+    device_labels labels = {};
+    /// Sorted by bus id.
+    std::vector<virtual_function> functions = {};
 
     friend bool operator==(const shared_device&, const shared_device&) = default;
 };
