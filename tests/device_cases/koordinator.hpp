@@ -5,9 +5,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include <muster/codec/koordinator_devices/device_reader.hpp>
+#include <muster/codec/koordinator_devices/pod_marks.hpp>
 #include <muster/codec/koordinator_devices/pod_requests.hpp>
+#include <muster/codec/read_documents.hpp>
+#include <muster/codec/share_demand.hpp>
 
 #include "device_cases/share_case.hpp"
 
@@ -43,12 +49,17 @@ namespace koordinator_cases {
 [[nodiscard]] inline std::string check_request(const object& source) {
     namespace names = muster::codec::koordinator_devices;
     const object& from = source.at("amounts").as_object();
+    for (const auto& type : names::plain_types)
+        if (const auto amount = units_at(from, type.resource))
+            return compare("valid", source.at("valid").as_bool(),
+                           koordinator_plain_request(type.name, *amount, {}).has_value());
     koordinator_amounts amounts;
     amounts.gpu = units_at(from, names::gpu_resource);
     amounts.shared = units_at(from, names::shared_resource);
     amounts.core = units_at(from, names::core_resource);
     amounts.memory = units_at(from, names::memory_resource);
     amounts.ratio = units_at(from, names::ratio_resource);
+    amounts.npu_core = units_at(from, names::npu_core_resource);
     for (const char* const whole : {"nvidia.com/gpu", "amd.com/gpu", "dcu.com/gpu"})
         if (const auto count = units_at(from, whole))
             amounts.whole = count;
@@ -61,9 +72,11 @@ namespace koordinator_cases {
     const object& each = expected.at("each").as_object();
     return compare(
         "request",
-        request_text(number_at(expected, "count"), memory_of_each(each),
-                     units_at(each, names::core_resource).value_or(0),
-                     expected.at("shared").as_bool()),
+        request_text(
+            number_at(expected, "count"), memory_of_each(each),
+            units_at(each, amounts.npu_core ? names::npu_core_resource : names::core_resource)
+                .value_or(0),
+            expected.at("shared").as_bool()),
         request_text(got.request->count, got.request->memory, got.request->cores, got.is_shared));
 }
 
@@ -101,8 +114,9 @@ namespace koordinator_cases {
         pod.annotations.set(std::string(names::hint_key),
                             R"({"gpu":{"requiredTopologyScope":")" + scope + "\"}}");
         diagnostics out;
-        const metadata_text hint(pod, "pod", names::hint_key, out);
-        if (!muster::codec::detail::read_koordinator_hint(hint, is_shared, request).empty())
+        const auto policies = read_koordinator_policies(pod, out);
+        if (!policies.wrong.empty() ||
+            !muster::codec::detail::refine_gpus(policies, is_shared, request).empty())
             return compare("fits", source.at("fits").as_bool(), false);
     }
     if (!scorer.empty()) {
@@ -128,6 +142,152 @@ namespace koordinator_cases {
     return compare("devices", expected, got);
 }
 
+/// Returns a JSON object as a document that the readers read.
+[[nodiscard]] inline document document_of(const object& json) {
+    diagnostics aside(0);
+    auto read = read_documents("case", boost::json::serialize(json), aside);
+    return std::move(read.at(0));
+}
+
+/// The Device object of the case, with what standing pods hold of its devices.
+[[nodiscard]] inline koordinator_device_object device_of(const object& source) {
+    namespace names = muster::codec::koordinator_devices;
+    boost::json::array list;
+    for (const value& each : source.at("devices").as_array())
+        list.push_back(each.at("device"));
+    object metadata{{"name", "n"}};
+    if (source.at("honors").as_bool())
+        metadata["labels"] = {{names::partition_policy_label, "Honor"}};
+    if (const value* const table = source.if_contains("partitions"))
+        metadata["annotations"] = {{names::partitions_key, boost::json::serialize(*table)}};
+    const document text = document_of({{"apiVersion", "scheduling.koordinator.sh/v1alpha1"},
+                                       {"kind", "Device"},
+                                       {"metadata", metadata},
+                                       {"spec", {{"devices", list}}}});
+    diagnostics out;
+    reading_context context;
+    object_reader root(text, out);
+    koordinator_device_object read = read_koordinator_device(root, context);
+    for (const value& each : source.at("devices").as_array()) {
+        const object& entry = each.at("device").as_object();
+        const std::string type = text_at(entry, "type");
+        const bool is_gpu = type == names::gpu_type;
+        auto* const device = read.shares.find(names::device_id(
+            is_gpu ? std::string_view{} : std::string_view(type), number_at(entry, "minor")));
+        const object& used = each.at("used").as_object();
+        if (device == nullptr)
+            continue;
+        device->used = {
+            used.empty() ? 0 : 1,
+            units_at(used, is_gpu ? names::memory_resource : names::resource_of(type)).value_or(0),
+            units_at(used, device->model == names::npu_model ? names::npu_core_resource
+                                                             : names::core_resource)
+                .value_or(0)};
+        for (muster::virtual_function& function : device->functions)
+            for (const value& bus : each.at("functions").as_array())
+                function.in_use = function.in_use || function.bus_id == bus.as_string();
+    }
+    return read;
+}
+
+/// Replaces the order of Koordinator's defaults by that of the case's scorer.
+inline void set_scorer(const object& source, muster::share_request& to) {
+    using muster::device_key;
+    const bool is_gpu = to.filter.type.empty();
+    const std::string scorer =
+        text_at(source.at("scorer").as_object(), is_gpu ? std::string("gpu") : to.filter.type);
+    to.prefers_near = to.prefers_near && source.at("hasTree").as_bool();
+    if (scorer.empty()) {
+        to.order = to.near_order = muster::as_listed;
+    } else {
+        const bool least = scorer == "least";
+        to.order[0] = least ? device_key::percent_up : device_key::percent_down;
+        to.near_order[0] = least ? device_key::in_use_up : device_key::in_use_down;
+    }
+    for (muster::share_request& partner : to.partners)
+        set_scorer(source, partner);
+}
+
+/// What a pod gets as text: for each device the type, minor and virtual functions.
+[[nodiscard]] inline std::string chosen_text(const boost::json::array& list) {
+    std::string text;
+    for (const value& each : list) {
+        const object& of = each.as_object();
+        text += text_at(of, "type") + "/" + std::to_string(number_at(of, "minor"));
+        if (const value* const functions = of.if_contains("functions"))
+            for (const value& bus : functions->as_array())
+                text += "@" + std::string(bus.as_string());
+        text += " ";
+    }
+    return text;
+}
+
+/// A pod with all its annotations on a node, through the readers and allocate_on().
+[[nodiscard]] inline std::string check_pod(const object& source) {
+    namespace names = muster::codec::koordinator_devices;
+    object_metadata pod;
+    for (const auto& [field, key] :
+         {std::pair("hints", names::hint_key), std::pair("joint", names::joint_key),
+          std::pair("partitionSpec", names::partition_key)})
+        if (const value* const found = source.if_contains(field))
+            pod.annotations.set(std::string(key), boost::json::serialize(*found));
+    std::vector<container_resources> containers(1);
+    containers[0].amounts.requests = amounts_of(source.at("amounts").as_object());
+    diagnostics out;
+    const pod_share_requests asked =
+        read_koordinator_requests(pod, containers, "nvidia.com/gpu", out);
+    if (!asked.unsupported.empty())
+        return compare("fits", source.at("fits").as_bool(), false) + " (" +
+               asked.unsupported.front() + ")";
+    koordinator_device_object device = device_of(source);
+    object_metadata node;
+    if (const value* const labels = source.if_contains("nodeLabels"))
+        for (const auto& label : labels->as_object())
+            node.labels.set(std::string(label.key()), std::string(label.value().as_string()));
+    share_stock on{share_system::koordinator, device.shares.devices, {}};
+    on.partitions =
+        device.partitions ? *device.partitions : koordinator_model_partitions(node, on.devices);
+    share_demand demand;
+    for (const container_share& each : asked.requests) {
+        demand.asks[share_system::koordinator].push_back(each.request);
+        set_scorer(source, demand.asks[share_system::koordinator].back());
+    }
+    const share_demand* const demands[] = {&demand};
+    const auto answer = allocate_on(on, demands, 100'000);
+    const bool fits = answer.outcome == muster::share_outcome::allocated;
+    const std::string wrong = compare("fits", source.at("fits").as_bool(), fits);
+    if (!wrong.empty() || !fits)
+        return wrong;
+    const share_marks marks = koordinator_marks(asked, answer.devices, answer.functions, device);
+    const auto written = boost::json::parse(marks.annotations.begin()->second);
+    boost::json::array got;
+    for (const char* const type : {"gpu", "rdma", "fpga"})
+        if (const value* const list = written.as_object().if_contains(type))
+            for (const value& each : list->as_array()) {
+                object one{{"type", type},
+                           {"minor", each.at("minor")},
+                           {"resources", each.at("resources")}};
+                if (const value* const extension = each.as_object().if_contains("extension")) {
+                    boost::json::array functions;
+                    for (const value& function : extension->at("vfs").as_array())
+                        functions.push_back(function.at("busID"));
+                    one["functions"] = functions;
+                }
+                got.push_back(one);
+            }
+    const boost::json::array& expected = source.at("chosen").as_array();
+    const std::string other = compare("devices", chosen_text(expected), chosen_text(got));
+    if (!other.empty())
+        return other;
+    // Koordinator adds the memory of GPUs later.
+    for (std::size_t at = 0; at < expected.size(); ++at)
+        for (const auto& amount : expected[at].at("resources").as_object())
+            if (units_at(expected[at].at("resources").as_object(), amount.key()) !=
+                units_at(got[at].at("resources").as_object(), amount.key()))
+                return "amount of " + std::string(amount.key()) + " differs";
+    return {};
+}
+
 } // namespace koordinator_cases
 
 [[nodiscard]] inline std::string check_koordinator(const object& source) {
@@ -136,6 +296,8 @@ namespace koordinator_cases {
         return koordinator_cases::check_request(source);
     if (kind == "node")
         return koordinator_cases::check_choice(source);
+    if (kind == "pod")
+        return koordinator_cases::check_pod(source);
     return "no kind of case: " + kind;
 }
 

@@ -212,15 +212,17 @@ private:
         std::size_t next = 0;
         for (std::size_t at = 0; at < pods.size(); ++at)
             for (const share_request& asks : requests_on(on, *demands[at], at)) {
-                for (const std::size_t device : made.devices[next])
+                for (const std::size_t device : made.devices[next]) {
+                    const share_request& part = part_for(asks, on.devices[device]);
                     devices_[pods[at]->metadata.key].push_back(
                         {{},
                          {},
                          {},
                          {},
                          ids[device],
-                         units_of(asks.memory, on.devices[device].memory),
-                         asks.cores});
+                         units_of(part.memory, on.devices[device].memory),
+                         part.cores});
+                }
                 ++next;
             }
     }

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <muster/codec/object_metadata.hpp>
+#include <muster/devices/device_partition.hpp>
 #include <muster/devices/shared_device.hpp>
 
 namespace muster {
@@ -29,13 +31,18 @@ struct node_shares {
     }
 };
 
-/// scheduling.koordinator.sh/v1alpha1 Device: the GPUs of the node with the object's name.
+/// scheduling.koordinator.sh/v1alpha1 Device: the GPUs, RDMA and FPGA devices of the node with the
+/// object's name.
 struct koordinator_device_object {
     object_metadata metadata;
-    /// The id of a device is its minor number; memory is in bytes.
+    /// Sorted by type, GPUs first, and by minor number. The id of a GPU is its minor number, and
+    /// that of another device `type/minor`. The memory of a GPU is in bytes, and that of another
+    /// device in the unit of its resource.
     node_shares shares;
-    /// The devices' UUIDs by minor number.
+    /// The devices' UUIDs by id.
     std::map<std::string, std::string> uuids;
+    /// The object's own partitions of GPUs; absent = it has none.
+    std::optional<partition_table> partitions;
 };
 
 } // namespace codec

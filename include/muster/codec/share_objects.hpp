@@ -42,6 +42,8 @@ struct held_share {
     std::int64_t cores = 0;
     /// Position of the container; init containers come first.
     std::size_t container = 0;
+    /// Bus ids of its virtual functions.
+    std::vector<std::string> functions = {};
 };
 
 /// What a standing pod holds of the devices of its node.
@@ -141,7 +143,7 @@ inline std::vector<std::string> add_pod_shares(node_shares& to, const pod_shares
     };
     std::map<std::string, holding> holdings;
     for (const held_share& share : pod.shares) {
-        const shared_device* const device = to.find(share.device);
+        shared_device* const device = to.find(share.device);
         if (device == nullptr) {
             if (std::find(unknown.begin(), unknown.end(), share.device) == unknown.end())
                 unknown.push_back(share.device);
@@ -153,6 +155,9 @@ inline std::vector<std::string> add_pod_shares(node_shares& to, const pod_shares
         sum.slots = saturating_add(sum.slots, 1);
         sum.memory = saturating_add(sum.memory, units_of(share.memory, device->memory));
         sum.cores = saturating_add(sum.cores, share.cores);
+        for (virtual_function& each : device->functions)
+            each.in_use = each.in_use || std::find(share.functions.begin(), share.functions.end(),
+                                                   each.bus_id) != share.functions.end();
     }
     for (const auto& [id, held] : holdings) {
         share_amounts most = held.running;

@@ -20,6 +20,8 @@
 #include <muster/codec/kai_fractions/config_maps.hpp>
 #include <muster/codec/kai_fractions/node_devices.hpp>
 #include <muster/codec/kai_fractions/pod_shares.hpp>
+#include <muster/codec/koordinator_devices/names.hpp>
+#include <muster/codec/koordinator_devices/partition_reader.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/codec/openb/node_devices.hpp>
 #include <muster/codec/share_demand.hpp>
@@ -33,6 +35,18 @@
 namespace muster {
 inline namespace v0_1 {
 namespace codec {
+
+namespace detail {
+
+/// Returns the type of the devices that a resource counts; empty = GPUs.
+[[nodiscard]] constexpr std::string_view type_counted_by(std::string_view resource) noexcept {
+    for (const koordinator_devices::plain_type& each : koordinator_devices::plain_types)
+        if (each.resource == resource)
+            return each.name;
+    return {};
+}
+
+} // namespace detail
 
 /// Adds to a volume_plan the pods' demands for shared GPUs and the shared GPUs of the nodes, in the
 /// notations of HAMi, Volcano, Koordinator, KAI and openb. If a system of the cluster can
@@ -62,7 +76,7 @@ public:
                   std::span<const koordinator_device_object> devices, diagnostics& out, options how)
         : nodes_(nodes), pods_(pods), out_(&out), how_(std::move(how)) {
         for (const koordinator_device_object& each : devices)
-            koordinator_.emplace(each.metadata.key.name, &each.shares);
+            koordinator_.emplace(each.metadata.key.name, &each);
     }
 
     /// O(pods + nodes × devices).
@@ -127,15 +141,21 @@ private:
             if (!shares.blocked.empty())
                 for (shared_device& each : shares.devices)
                     each.healthy = false;
-            return node_devices{{system, std::move(shares.devices)}, {}};
+            return node_devices{{system, std::move(shares.devices), {}}, {}};
         };
         if (auto hami = read_hami_node(node.metadata, *out_))
             return made(share_system::hami, std::move(*hami));
         if (auto volcano = read_volcano_vgpu_node(node.metadata, node.allocatable, *out_))
             return made(share_system::volcano, std::move(*volcano));
         if (const auto found = koordinator_.find(node.metadata.key.name);
-            found != koordinator_.end())
-            return made(share_system::koordinator, node_shares(*found->second));
+            found != koordinator_.end()) {
+            node_devices of = made(share_system::koordinator, node_shares(found->second->shares));
+            of.stock.partitions =
+                found->second->partitions
+                    ? *found->second->partitions
+                    : koordinator_model_partitions(node.metadata, of.stock.devices);
+            return of;
+        }
         if (has_thousandths_)
             if (auto openb = read_openb_node(node.metadata, node.allocatable))
                 return made(share_system::openb, std::move(*openb));
@@ -177,7 +197,7 @@ private:
             each.healthy = made.blocked.empty() && (each.healthy || each.id.starts_with(whole_id));
             each.used = {awaits_sharers ? 1 : 0, 0, 0};
         }
-        of.stock = {share_system::kai, std::move(made.devices)};
+        of.stock = {share_system::kai, std::move(made.devices), {}};
         return of;
     }
     static std::size_t whole_device(const node_shares& of, std::size_t number) {
@@ -218,6 +238,8 @@ private:
         for (shared_device& each : alone.devices) {
             each.used = {};
             each.sharers.clear();
+            for (virtual_function& function : each.functions)
+                function.in_use = false;
         }
         const auto init_containers = std::ranges::count_if(
             of.share_containers, [](const container_resources& each) { return each.is_init; });
@@ -225,8 +247,16 @@ private:
         std::vector<held_device_share> held;
         for (std::size_t at = 0; at < alone.devices.size(); ++at)
             if (const share_amounts& used = alone.devices[at].used; used != share_amounts{})
-                held.push_back({at, used, pod.group});
+                held.push_back({at, used, pod.group, functions_in_use(alone.devices[at])});
         return held;
+    }
+
+    [[nodiscard]] static std::vector<std::size_t> functions_in_use(const shared_device& of) {
+        std::vector<std::size_t> positions;
+        for (std::size_t at = 0; at < of.functions.size(); ++at)
+            if (of.functions[at].in_use)
+                positions.push_back(at);
+        return positions;
     }
 
     /// Returns the system of the notation that the pod uses, apart from plain GPUs; nullopt if it
@@ -317,7 +347,10 @@ private:
     }
     [[nodiscard]] static std::int64_t amount_of(std::string_view resource,
                                                 const shared_device& of) noexcept {
-        if (resource == hami::memory_resource || resource == volcano_vgpu::memory_resource ||
+        if (detail::type_counted_by(resource) != of.type)
+            return 0;
+        if (!of.type.empty() || resource == hami::memory_resource ||
+            resource == volcano_vgpu::memory_resource ||
             resource == koordinator_devices::memory_resource)
             return of.memory;
         constexpr std::int64_t most_sharers = 1000;
@@ -336,7 +369,7 @@ private:
     std::span<const pod_object* const> pods_;
     diagnostics* out_;
     options how_;
-    std::map<std::string_view, const node_shares*> koordinator_;
+    std::map<std::string_view, const koordinator_device_object*> koordinator_;
     std::map<std::string, std::vector<const pod_object*>> on_node_;
     std::map<std::string, node_devices> known_;
     std::set<share_system> systems_;

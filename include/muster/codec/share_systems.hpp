@@ -75,7 +75,8 @@ read_held_shares(share_system system, const pod_object& pod, diagnostics& out) {
     return std::nullopt;
 }
 
-/// True if both nodes, or both versions of a node, have the same registers of GPUs. O(annotations).
+/// True if both nodes, or both versions of a node, have the same registers of GPUs, and labels that
+/// give them the same partitions. O(annotations).
 [[nodiscard]] inline bool same_registers(const object_metadata& lhs, const object_metadata& rhs) {
     for (const std::string_view key :
          {hami::register_key, hami::cordon_key, volcano_vgpu::register_key}) {
@@ -84,20 +85,30 @@ read_held_shares(share_system system, const pod_object& pod, diagnostics& out) {
         if ((one == nullptr) != (other == nullptr) || (one && *one != *other))
             return false;
     }
+    for (const std::string_view key :
+         {koordinator_devices::partition_policy_label, koordinator_devices::vendor_label,
+          koordinator_devices::model_label}) {
+        const std::string* const one = lhs.labels.find(key);
+        const std::string* const other = rhs.labels.find(key);
+        if ((one == nullptr) != (other == nullptr) || (one && *one != *other))
+            return false;
+    }
     return true;
 }
 
 /// Returns the annotations of a Binding that hand GPUs over to the agent of a node. `chosen`: for
-/// each request of the pod, the indices of its devices. `seconds`: Unix time. `gpus`: the node's
-/// Device, if the system is Koordinator. O(shares). Precondition: the system is not KAI.
+/// each request of the pod, the indices of its devices; `functions`: those of their virtual
+/// functions. `seconds`: Unix time. `gpus`: the node's Device, if the system is Koordinator.
+/// O(shares). Precondition: the system is not KAI.
 [[nodiscard]] inline share_marks
 handover_marks(share_system system, const pod_share_requests& asked, const std::string& node,
                const std::vector<shared_device>& devices,
-               const std::vector<std::vector<std::size_t>>& chosen, std::int64_t seconds,
+               const std::vector<std::vector<std::size_t>>& chosen,
+               const std::vector<std::vector<std::size_t>>& functions, std::int64_t seconds,
                const koordinator_device_object* gpus) {
     if (system == share_system::koordinator)
         return gpus && gpus->shares.devices.size() == devices.size()
-                   ? koordinator_marks(asked.requests.front().request, chosen.front(), *gpus)
+                   ? koordinator_marks(asked, chosen, functions, *gpus)
                    : share_marks{};
     const std::vector<chosen_share> shares = chosen_shares(asked, devices, chosen, 0);
     if (system == share_system::hami)

@@ -101,6 +101,9 @@ public:
             read = read_openb_requests(pod, of_->containers, aside);
         for (const std::string& each : read.unsupported)
             wrong_.push_back({each, "cannot be translated"});
+        if (system == share_system::koordinator)
+            for (container_share& each : read.requests)
+                leave_koordinator(each.request);
         if (wrong_.empty() && system && is_of_pod(*system) && !read.requests.empty())
             read.requests.front().container = holder(*system);
         return std::move(read.requests);
@@ -116,6 +119,23 @@ public:
     }
 
 private:
+    /// Removes what only nodes of Koordinator can do from a request. What cannot be removed is
+    /// added to `wrong_`.
+    void leave_koordinator(share_request& of) {
+        namespace names = koordinator_devices;
+        const auto refuse = [&](std::string field) {
+            wrong_.push_back({std::move(field), "cannot be translated"});
+        };
+        if (of.filter.model_names)
+            refuse(std::string(names::npu_core_resource));
+        if (!of.filter.labels.empty())
+            refuse(std::string(names::hint_key) + " gpu.selector");
+        if (of.partition && of.partition->is_required)
+            refuse(std::string(names::partition_key));
+        of.filter.models_not.clear();
+        of.partition.reset();
+    }
+
     /// Adds to `wrong_` the requests that no reader handles, such as other vendors' devices.
     void find_unread() {
         for (const container_resources& container : of_->containers)

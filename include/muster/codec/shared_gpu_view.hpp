@@ -49,6 +49,8 @@ gpu_milli_left(const share_stock& of, std::span<const share_demand* const> pods,
     }
     std::vector<std::int64_t> left;
     for (const shared_device& each : devices) {
+        if (!each.type.empty())
+            continue;
         const bool takes_more =
             each.healthy && !each.is_partitioned && (!each.slots || each.used.slots < *each.slots);
         std::int64_t here = takes_more ? detail::milli_left(each.memory, each.used.memory) : 0;
@@ -64,8 +66,12 @@ gpu_milli_left(const share_stock& of, std::span<const share_demand* const> pods,
 [[nodiscard]] inline gpu_part gpu_part_of(const share_stock& on, const share_demand& of) {
     gpu_part made;
     for (const share_request& request : requests_on(on, of, 0)) {
+        if (!request.filter.type.empty())
+            continue;
         made.gpus = saturating_add(made.gpus, std::max<std::int64_t>(request.count, 0));
         for (const shared_device& each : on.devices) {
+            if (!each.type.empty())
+                continue;
             std::int64_t milli =
                 detail::milli_of(units_of(request.memory, each.memory), each.memory);
             if (each.cores && *each.cores > 0)

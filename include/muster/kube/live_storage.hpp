@@ -14,6 +14,7 @@
 
 #include <muster/codec/device_objects.hpp>
 #include <muster/codec/device_reader.hpp>
+#include <muster/codec/koordinator_devices/device_reader.hpp>
 #include <muster/codec/membership.hpp>
 #include <muster/codec/numa/node_topology_reader.hpp>
 #include <muster/codec/objects.hpp>

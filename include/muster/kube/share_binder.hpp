@@ -141,8 +141,8 @@ public:
         const choice& of = known->second;
         if (of.system == codec::share_system::kai)
             return codec::kai_marks(of.gpus.fraction.groups);
-        return codec::handover_marks(*of.system, of.asked, of.node, of.devices, of.chosen, seconds,
-                                     gpus_of(of.node));
+        return codec::handover_marks(*of.system, of.asked, of.node, of.devices, of.chosen,
+                                     of.functions, seconds, gpus_of(of.node));
     }
 
     /// Drops the choices of pods that have a node, are gone, have another uid, or are not being
@@ -168,6 +168,8 @@ private:
         std::vector<shared_device> devices{};
         /// For each request of the pod, the indices of its devices.
         std::vector<std::vector<std::size_t>> chosen{};
+        /// The same for their virtual functions.
+        std::vector<std::vector<std::size_t>> functions{};
         /// The shares that the pod holds by the choice. Not used for KAI, whose devices change
         /// their positions with the pods of the node: see `gpus`.
         codec::share_demand demand{};
@@ -245,13 +247,10 @@ private:
             for (const share_request& each :
                  codec::requests_on(on, *demands[first + number], number)) {
                 to.chosen.push_back(made.devices[next]);
+                to.functions.push_back(made.functions[next]);
                 if (on.system == codec::share_system::kai)
                     to.gpus = groups.name(each, made.devices[next], to.uid, node, to.attempt);
-                for (const std::size_t device : made.devices[next])
-                    to.demand.held.push_back(
-                        {device,
-                         {1, units_of(each.memory, devices[device].memory), each.cores},
-                         each.group});
+                codec::hold(to.demand, on, each, made, next);
                 ++next;
             }
         }

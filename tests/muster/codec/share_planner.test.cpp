@@ -341,6 +341,121 @@ TEST_CASE("a pod with a request that is not modelled waits, with the reason") {
 
 namespace {
 
+/// A node with a Device of four GPUs and two NICs with two virtual functions each: two GPUs and a
+/// NIC at each of two PCIe roots.
+std::string joint_node(const std::string& name, const std::string& labels = "",
+                       const std::string& partitions = "") {
+    std::string list;
+    const auto place = [](int root) {
+        return ", health: true, topology: {nodeID: 0, pcieID: '" + std::to_string(root) + "'}";
+    };
+    for (int at = 0; at < 4; ++at)
+        list += "{type: gpu, minor: " + std::to_string(at) + place(at / 2) +
+                ", resources: {koordinator.sh/gpu-core: 100, koordinator.sh/gpu-memory: 10000Mi, "
+                "koordinator.sh/gpu-memory-ratio: 100}}, ";
+    for (int at = 0; at < 2; ++at)
+        list += "{type: rdma, minor: " + std::to_string(at) + place(at) + ", labels: {port: p" +
+                std::to_string(at) +
+                "}, resources: {koordinator.sh/rdma: 100}, vfGroups: [{vfs: [{busID: '" +
+                std::to_string(at) + ".0'}, {busID: '" + std::to_string(at) + ".1'}]}]}, ";
+    return node(name, "", labels.empty() ? "" : ", labels: {" + labels + "}") +
+           "---\napiVersion: scheduling.koordinator.sh/v1alpha1\nkind: Device\nmetadata: {name: " +
+           name +
+           (partitions.empty() ? ""
+                               : ", annotations: {scheduling.koordinator.sh/gpu-partitions: '" +
+                                     partitions + "'}") +
+           "}\nspec: {devices: [" + list + "]}\n";
+}
+
+/// A pod with percentages of GPUs and of NICs at the same PCIe roots.
+pod_text joint_pod(const std::string& name, int gpus, int rdma, const std::string& hints = "") {
+    return {name,
+            "koordinator.sh/gpu: " + std::to_string(gpus) +
+                ", koordinator.sh/rdma: " + std::to_string(rdma),
+            "scheduling.koordinator.sh/device-joint-allocate: "
+            "'{\"deviceTypes\":[\"gpu\",\"rdma\"],\"requiredScope\":\"SamePCIe\"}'" +
+                (hints.empty()
+                     ? ""
+                     : ", scheduling.koordinator.sh/device-allocate-hint: '" + hints + "'")};
+}
+
+} // namespace
+
+TEST_CASE("a gang that needs GPUs and RDMA at the same PCIe roots starts as a whole") {
+    const auto gang = [](int size, int gpus, int rdma) {
+        std::string all;
+        for (int at = 0; at < size; ++at) {
+            pod_text one = joint_pod(std::string(1, static_cast<char>('a' + at)), gpus, rdma);
+            one.gang = size;
+            all += pod(one);
+        }
+        return all;
+    };
+    CHECK(placed(joint_node("n1") + gang(2, 200, 100)) == "a=n1 b=n1 ");
+    CHECK(placed(joint_node("n1") + gang(3, 100, 100)).empty());
+    CHECK(placed(joint_node("n1") + gang(4, 100, 50)) == "a=n1 b=n1 c=n1 d=n1 ");
+    CHECK(placed(joint_node("n1") + joint_node("n2") + gang(3, 200, 100)) == "a=n1 b=n1 c=n2 ");
+    // Three GPUs are at two roots, so the pod gets a part of both NICs.
+    CHECK(placed(joint_node("n1") + gang(1, 300, 60) + pod({"z", "koordinator.sh/rdma: 60"})) ==
+          "a=n1 ");
+    CHECK(placed(node("n1", ", koordinator.sh/rdma: 200") + gang(1, 100, 100)).empty());
+}
+
+TEST_CASE("RDMA devices and virtual functions that standing pods hold are not given to others") {
+    const std::string any_function = R"({"rdma":{"vfSelector":{},"selector":{"matchLabels":)"
+                                     R"({"port":"p0"}}}})";
+    const auto wants = [&](const std::string& name) {
+        return pod(joint_pod(name, 50, 1, any_function));
+    };
+    CHECK(placed(joint_node("n1") + wants("a") + wants("b") + wants("c")) == "a=n1 b=n1 ");
+    const auto holds = [](const std::string& text) {
+        return pod({"s", "koordinator.sh/rdma: 1",
+                    "scheduling.koordinator.sh/device-allocated: '" + text + "'", "", "n1"});
+    };
+    CHECK(placed(joint_node("n1") +
+                 holds(R"({"rdma":[{"minor":0,"resources":{"koordinator.sh/rdma":"1"},)"
+                       R"("extension":{"vfs":[{"busID":"0.1"}]}}]})") +
+                 wants("a") + wants("b")) == "a=n1 s=n1 ");
+    const std::string whole = pod(joint_pod("a", 100, 100)) + pod(joint_pod("b", 100, 100));
+    CHECK(placed(joint_node("n1") + whole) == "a=n1 b=n1 ");
+    CHECK(placed(joint_node("n1") +
+                 holds(R"({"rdma":[{"minor":1,"resources":{"koordinator.sh/rdma":"5"}}]})") +
+                 whole) == "a=n1 s=n1 ");
+}
+
+TEST_CASE("a node that honors its partitions gives whole GPUs by them only") {
+    const std::string honors = "node.koordinator.sh/gpu-partition-policy: Honor";
+    const std::string three = pod({"a", "koordinator.sh/gpu: 300"});
+    CHECK(placed(joint_node("n1") + three) == "a=n1 ");
+    // Without a table, no set of GPUs is allowed; shares of a GPU are.
+    CHECK(placed(joint_node("n1", honors) + three).empty());
+    CHECK(placed(joint_node("n1", honors) + pod({"a", "koordinator.sh/gpu: 50"})) == "a=n1 ");
+    const std::string hopper = honors + ", node.koordinator.sh/gpu-model: H800";
+    CHECK(placed(joint_node("n1", hopper) + three).empty());
+    CHECK(placed(joint_node("n1", hopper) + pod({"a", "koordinator.sh/gpu: 200"}) +
+                 pod({"b", "koordinator.sh/gpu: 200"})) == "a=n1 b=n1 ");
+    const std::string spec = "scheduling.koordinator.sh/gpu-partition-spec: '{}'";
+    const std::string table = R"({"2":[{"minors":[0,3]}]})";
+    const std::string asks = pod({"a", "koordinator.sh/gpu: 200", spec});
+    CHECK(placed(joint_node("n1") + asks).empty());
+    CHECK(placed(joint_node("n1", "", table) + asks) == "a=n1 ");
+    CHECK(placed(joint_node("n1", "", table) + asks +
+                 pod({"b", "koordinator.sh/gpu: 200", spec})) == "a=n1 ");
+}
+
+TEST_CASE("what is not modelled of Koordinator's devices makes a pod wait, and is named") {
+    std::string waits;
+    CHECK(placed(joint_node("n1") + pod(joint_pod("a", 100, 150)) +
+                     pod(joint_pod("b", 100, 50, R"({"gpu":{"vfSelector":{}}})")),
+                 &waits)
+              .empty());
+    CHECK(waits.find("a: a request for a share of a GPU is not modelled: koordinator.sh/rdma") !=
+          std::string::npos);
+    CHECK(waits.find("device-allocate-hint: gpu.vfSelector is not modelled") != std::string::npos);
+}
+
+namespace {
+
 /// True if parts, in tenths of a GPU, fit in the free tenths of GPUs. Tries every choice.
 bool fits(const std::vector<int>& parts, std::size_t at, std::vector<int>& free) {
     if (at == parts.size())

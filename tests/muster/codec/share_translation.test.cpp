@@ -18,6 +18,7 @@
 #include <support/settings.hpp>
 
 #include "muster/codec/share_pods.hpp"
+#include "muster/codec/share_texts.hpp"
 
 namespace codec_share_translation_test {
 
@@ -526,6 +527,25 @@ void check_needs(const pod_share_requests& before, share_system from,
 }
 
 } // namespace
+
+TEST_CASE("partitions, selectors and RDMA of Koordinator are not translated") {
+    const auto losses = [](const std::string& limits, const std::string& annotations) {
+        const share_texts::read_object of(share_texts::pod_text({limits}, annotations));
+        const share_translation made =
+            translate_shares({of.metadata, of.containers, 0}, share_system::hami);
+        CHECK_FALSE(made.changes);
+        return text_of(made.losses);
+    };
+    CHECK(
+        losses("{koordinator.sh/gpu: 100}", "{scheduling.koordinator.sh/gpu-partition-spec: '{}'}")
+            .find("gpu-partition-spec") != std::string::npos);
+    CHECK(losses("{koordinator.sh/gpu: 100}",
+                 "{scheduling.koordinator.sh/device-allocate-hint: "
+                 R"('{"gpu":{"selector":{"matchLabels":{"a":"b"}}}}'})")
+              .find("gpu.selector") != std::string::npos);
+    CHECK(losses("{koordinator.sh/gpu: 100, koordinator.sh/rdma: 1}", "{}")
+              .find("koordinator.sh/rdma") != std::string::npos);
+}
 
 TEST_CASE("a translated pod never needs less, and comes back the same if nothing was lost") {
     std::array<int, 5> exact{};

@@ -88,6 +88,56 @@ TEST_CASE("pods of one node get shares that fit together with those of standing 
               .annotations.at("volcano.sh/vgpu-node") == "n1");
 }
 
+TEST_CASE("the Binding hands RDMA devices over with their own virtual functions") {
+    const auto wants = [](const std::string& name) {
+        return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + name + ", uid: u-" + name +
+               ", annotations: {scheduling.koordinator.sh/device-joint-allocate: "
+               "'{\"deviceTypes\":[\"gpu\",\"rdma\"]}', "
+               "scheduling.koordinator.sh/device-allocate-hint: "
+               "'{\"rdma\":{\"vfSelector\":{}}}'}}\nspec: {containers: [{name: c, resources: "
+               "{limits: {koordinator.sh/gpu: 100, koordinator.sh/rdma: 20}}}]}\n";
+    };
+    std::string devices;
+    for (const char* const minor : {"0", "1"})
+        devices += "{type: gpu, minor: " + std::string(minor) +
+                   ", health: true, resources: {koordinator.sh/gpu-core: 100, "
+                   "koordinator.sh/gpu-memory: 1Gi, koordinator.sh/gpu-memory-ratio: 100}, "
+                   "topology: {nodeID: 0, pcieID: p}}, ";
+    const scene of(
+        "---\napiVersion: v1\nkind: Node\nmetadata: {name: n1}\nstatus: {allocatable: "
+        "{cpu: 9, pods: 99}}\n---\napiVersion: scheduling.koordinator.sh/v1alpha1\nkind: "
+        "Device\nmetadata: {name: n1}\nspec: {devices: [" +
+        devices +
+        "{type: rdma, minor: 2, id: nic, health: true, resources: {koordinator.sh/rdma: "
+        "100}, topology: {nodeID: 0, pcieID: p}, vfGroups: [{vfs: [{minor: 0, busID: "
+        "'1.0'}, {minor: 1, busID: '1.1'}]}]}]}\n" +
+        wants("a") + wants("b") + wants("c"));
+    const auto gpus_of = [&](const std::string&) { return &of.objects.koordinator_devices[0]; };
+    const auto written = [&](const share_binder& binder, const std::string& name) {
+        const share_marks marks = binder.marks({"default", name}, 1700000000, gpus_of);
+        const auto list = marks.annotations.find("scheduling.koordinator.sh/device-allocated");
+        return list == marks.annotations.end() ? std::string() : list->second;
+    };
+    const auto expected = [](const char* gpu, const char* minor, const char* bus) {
+        return R"({"gpu":[{"minor":)" + std::string(gpu) +
+               R"(,"resources":{"koordinator.sh/gpu-core":"100","koordinator.sh/gpu-memory":"1Gi",)"
+               R"("koordinator.sh/gpu-memory-ratio":"100"}}],"rdma":[{"minor":2,"resources":)"
+               R"({"koordinator.sh/rdma":"20"},"id":"nic","extension":{"vfs":[{"minor":)" +
+               minor + R"(,"busID":")" + bus + R"("}]}}]})";
+    };
+    share_binder binder;
+    of.want(binder, "a");
+    binder.choose(of.plan, of.pods);
+    CHECK(written(binder, "a") == expected("0", "0", "1.0"));
+    // The earlier choice holds its virtual function.
+    of.want(binder, "b");
+    binder.choose(of.plan, of.pods);
+    CHECK(written(binder, "b") == expected("1", "1", "1.1"));
+    of.want(binder, "c");
+    binder.choose(of.plan, of.pods);
+    CHECK_FALSE(binder.lacking({"default", "c"}).empty());
+}
+
 TEST_CASE("chosen shares count as used until their pod is no longer being started") {
     const scene of(node(1) + pod("a", 6000) + pod("b", 6000));
     share_binder binder;

@@ -1,38 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include <boost/json/object.hpp>
-#include <boost/json/parse.hpp>
-#include <boost/json/value.hpp>
-
-#include <muster/codec/koordinator_devices/device_reader.hpp>
-#include <muster/codec/metadata_text.hpp>
+#include <muster/codec/koordinator_devices/names.hpp>
+#include <muster/codec/koordinator_devices/pod_hints.hpp>
 #include <muster/codec/request_reader.hpp>
 #include <muster/codec/share_objects.hpp>
+#include <muster/devices/device_labels.hpp>
+#include <muster/devices/device_partition.hpp>
 #include <muster/devices/share_request.hpp>
 
 namespace muster {
 inline namespace v0_1 {
 namespace codec {
-namespace koordinator_devices {
-
-inline constexpr std::string_view hint_key = "scheduling.koordinator.sh/device-allocate-hint";
-inline constexpr std::string_view partition_key = "scheduling.koordinator.sh/gpu-partition-spec";
-/// Annotation that requests devices of several types at one place, which is not modelled.
-inline constexpr std::string_view joint_key = "scheduling.koordinator.sh/device-joint-allocate";
-
-} // namespace koordinator_devices
-
 /// What a pod requests of GPUs in total, by Koordinator's resource names. Absent is not 0.
 struct koordinator_amounts {
     /// `koordinator.sh/gpu`: percent of both cores and memory.
@@ -45,6 +35,8 @@ struct koordinator_amounts {
     std::optional<std::int64_t> ratio;
     /// `nvidia.com/gpu`, `amd.com/gpu` or `dcu.com/gpu`: number of whole devices.
     std::optional<std::int64_t> whole;
+    /// `huawei.com/npu-core`, with `ratio`.
+    std::optional<std::int64_t> npu_core = {};
 };
 
 /// The request of a pod's amounts, or why they are not valid.
@@ -69,10 +61,15 @@ koordinator_request_of(const koordinator_amounts& amounts) {
     const auto is_percentage = [](const std::optional<std::int64_t>& value) {
         return !value || *value <= 100 || *value % 100 == 0;
     };
-    const bool has_parts = amounts.core || amounts.memory || amounts.ratio || amounts.shared;
+    const bool has_parts =
+        amounts.core || amounts.memory || amounts.ratio || amounts.shared || amounts.npu_core;
     if (amounts.gpu.has_value() + amounts.whole.has_value() + has_parts > 1)
         return fail("whole GPUs, koordinator.sh/gpu and its parts are requested at once");
+    if (amounts.npu_core && (amounts.core || amounts.shared || !amounts.ratio || amounts.memory))
+        return fail("huawei.com/npu-core without gpu-memory-ratio, or with another part");
     koordinator_amounts of = amounts;
+    if (of.npu_core)
+        of.core = of.npu_core;
     if (of.whole)
         of.ratio = of.core = saturating_multiply(*of.whole, 100);
     if (of.gpu)
@@ -90,7 +87,7 @@ koordinator_request_of(const koordinator_amounts& amounts) {
                 return fail("gpu-core or gpu-memory-ratio is not a multiple of gpu.shared, or is "
                             "more than 100 per GPU");
     } else {
-        if (!is_percentage(of.core) || !is_percentage(of.ratio))
+        if (!is_percentage(amounts.core) || !is_percentage(of.ratio))
             return fail("a percentage above 100 is not a multiple of 100");
         if (of.ratio.value_or(0) > 100)
             count = *of.ratio / 100;
@@ -104,6 +101,10 @@ koordinator_request_of(const koordinator_amounts& amounts) {
     else
         request.memory = memory_amount{*of.memory / count};
     made.is_shared = !of.ratio || *of.ratio / count < 100;
+    if (of.npu_core)
+        request.filter.model_names = {std::string(koordinator_devices::npu_model)};
+    else if (request.cores > 0)
+        request.filter.models_not = {std::string(koordinator_devices::npu_model)};
     // Koordinator's defaults: the largest free part of memory first; if the places of all devices
     // are known, unused devices first. Ties by minor number.
     request.order = {device_key::percent_up, device_key::index_up, device_key::index_up};
@@ -113,51 +114,98 @@ koordinator_request_of(const koordinator_amounts& amounts) {
 
 namespace detail {
 
-/// Reads the hints for GPUs into `to`. Returns an error message if a hint is malformed or not
-/// modelled; empty otherwise.
-[[nodiscard]] inline std::string read_koordinator_hint(const metadata_text& at, bool is_shared,
-                                                       share_request& to) {
-    if (!at.is_present())
+/// Completes the request for GPUs by the pod's policies. Returns an error message; empty if there
+/// is none.
+[[nodiscard]] inline std::string refine_gpus(const koordinator_policies& by, bool is_shared,
+                                             share_request& to) {
+    // Without a partition spec, Koordinator prefers partitions for whole GPUs.
+    if (!is_shared)
+        to.partition = by.partition.value_or(partition_wish{});
+    const auto found = by.hints.find(koordinator_devices::gpu_type);
+    if (found == by.hints.end())
         return {};
-    boost::json::error_code error;
-    const boost::json::value root = boost::json::parse({at.text().data(), at.text().size()}, error);
-    if (error || !root.is_object())
-        return at.text_of("not a JSON object (expected hints by device type)");
-    const boost::json::value* const gpu = root.get_object().if_contains("gpu");
-    if (gpu == nullptr || gpu->is_null())
-        return {};
-    if (!gpu->is_object())
-        return at.text_of("gpu is not an object");
-    for (const auto& member : gpu->get_object()) {
-        const std::string_view key(member.key().data(), member.key().size());
-        const auto* const text = member.value().if_string();
-        if (member.value().is_null() || (text && text->empty()))
-            continue;
-        const std::string_view value =
-            text ? std::string_view(text->data(), text->size()) : std::string_view{};
-        if (key != "requiredTopologyScope")
-            return at.text_of("gpu." + std::string(key) + " is not modelled");
-        if (value == "PCIe")
-            to.within = share_nearness::same_pcie;
-        else if (value == "NUMANode")
-            to.within = share_nearness::same_numa;
-        else if (value == "Node")
-            to.within = share_nearness::same_node;
-        else
-            return at.text_of(in_quotes(value) +
-                              " is not a scope of GPUs (expected PCIe, NUMANode or Node)");
-        if (is_shared && to.count > 1)
-            return at.text_of("shares of several GPUs cannot have a scope");
-    }
+    const koordinator_hint& hint = found->second;
+    to.filter.labels = hint.labels.value_or(std::vector<device_label_check>{});
+    if (hint.scope == "PCIe")
+        to.within = share_nearness::same_pcie;
+    else if (hint.scope == "NUMANode")
+        to.within = share_nearness::same_numa;
+    else if (hint.scope == "Node")
+        to.within = share_nearness::same_node;
+    if (!hint.scope.empty() && is_shared && to.count > 1)
+        return std::string(koordinator_devices::hint_key) +
+               ": gpu.requiredTopologyScope: shares of several GPUs cannot have a scope";
     return {};
 }
 
 } // namespace detail
 
-/// Reads what a pod requests of Koordinator's GPUs, for all containers together, as Koordinator
+/// Returns the request for `amount` of a type of devices that have one amount: of one device up to
+/// 100, above it of several whole devices. Nullopt if an amount above 100 is not a multiple of 100.
+/// O(checks of the hint).
+[[nodiscard]] inline std::optional<share_request>
+koordinator_plain_request(std::string_view type, std::int64_t amount,
+                          const koordinator_hint& hint) {
+    if (amount > 100 && amount % 100 != 0)
+        return std::nullopt;
+    share_request made;
+    made.filter.type = type;
+    made.filter.labels = hint.labels.value_or(std::vector<device_label_check>{});
+    made.function = hint.function;
+    made.order = {device_key::percent_up, device_key::index_up, device_key::index_up};
+    std::int64_t each = amount;
+    if (amount > 100) {
+        made.count = amount / 100;
+        each = 100;
+    } else if (hint.how == koordinator_hint::strategy::all) {
+        made.takes_all = true;
+    } else if (hint.how == koordinator_hint::strategy::amount_is_count) {
+        made.count = amount;
+        each = hint.is_exclusive ? 100 : 1;
+    }
+    made.memory = memory_amount{each};
+    return made;
+}
+
+/// Joins the requests of a pod, one for each type, as its policies say: the types that are
+/// allocated together become the first of them and its partners. Types of which all devices are
+/// requested stay alone. Returns an error message; empty if there is none. O(requests × types).
+[[nodiscard]] inline std::string
+join_koordinator_requests(const koordinator_policies& by,
+                          std::map<std::string, share_request, std::less<>> requests,
+                          pod_share_requests& to) {
+    namespace names = koordinator_devices;
+    std::vector<std::string> joint;
+    for (const std::string& type : by.joint) {
+        const auto hint = by.hints.find(type);
+        const bool is_alone =
+            hint != by.hints.end() && hint->second.how == koordinator_hint::strategy::all;
+        if (requests.contains(type) && !is_alone)
+            joint.push_back(type);
+    }
+    if (joint.size() > 1) {
+        share_request& first = requests.find(joint.front())->second;
+        for (std::size_t at = 1; at < joint.size(); ++at) {
+            if (joint[at] == names::gpu_type)
+                return std::string(names::joint_key) +
+                       ": deviceTypes: GPUs after another type are not modelled";
+            const auto partner = requests.find(joint[at]);
+            first.partners.push_back(std::move(partner->second));
+            requests.erase(partner);
+        }
+        first.partners_at_same_roots = by.at_same_roots;
+    }
+    for (const std::string_view type :
+         {names::gpu_type, names::plain_types[0].name, names::plain_types[1].name})
+        if (const auto found = requests.find(type); found != requests.end())
+            to.requests.push_back({0, std::move(found->second)});
+    return {};
+}
+
+/// Reads what a pod requests of Koordinator's devices, for all containers together, as Koordinator
 /// does. Each amount is the maximum of each init container's amount and the sum of the containers'
 /// amounts. `whole_resource`: the resource name of whole GPUs, such as nvidia.com/gpu; empty =
-/// whole GPUs are not managed by Koordinator. O(resources of the containers).
+/// whole GPUs are not managed by Koordinator. O(resources of the containers + annotations).
 [[nodiscard]] inline pod_share_requests
 read_koordinator_requests(const object_metadata& pod,
                           const std::vector<container_resources>& containers,
@@ -195,26 +243,55 @@ read_koordinator_requests(const object_metadata& pod,
     amounts.ratio = amount(names::ratio_resource);
     if (!whole_resource.empty())
         amounts.whole = amount(whole_resource);
-    for (const std::string_view resource : {names::rdma_resource, names::fpga_resource})
-        if (amount(resource))
-            read.unsupported.emplace_back(resource);
-    const bool asks = amounts.gpu || amounts.shared || amounts.core || amounts.memory ||
-                      amounts.ratio || amounts.whole;
-    if (!asks || !read.unsupported.empty())
+    const bool asks_gpus = amounts.gpu || amounts.shared || amounts.core || amounts.memory ||
+                           amounts.ratio || amounts.whole;
+    std::map<std::string_view, std::int64_t> plain;
+    for (const names::plain_type& each : names::plain_types)
+        if (const auto asked = amount(each.resource))
+            plain.emplace(each.name, *asked);
+    if ((!asks_gpus && plain.empty()) || !read.unsupported.empty())
         return read;
-    koordinator_request made = koordinator_request_of(amounts);
-    if (!made.request) {
-        read.unsupported.push_back(made.wrong);
-        return read;
+    const auto refuse_template = [&](std::string_view resource) {
+        read.unsupported.push_back(std::string(resource) +
+                                   ": templates of shared resources are not modelled");
+    };
+    for (const std::string_view part : names::npu_part_resources)
+        if (asks_gpus && amount(part))
+            refuse_template(part);
+    if (asks_gpus)
+        amounts.npu_core = amount(names::npu_core_resource);
+    koordinator_policies policies = read_koordinator_policies(pod, out);
+    for (std::string& each : policies.wrong)
+        read.unsupported.push_back(std::move(each));
+    std::map<std::string, share_request, std::less<>> requests;
+    if (asks_gpus) {
+        koordinator_request made = koordinator_request_of(amounts);
+        if (amounts.npu_core && made.is_shared)
+            refuse_template(names::npu_core_resource);
+        std::string wrong = made.request
+                                ? detail::refine_gpus(policies, made.is_shared, *made.request)
+                                : made.wrong;
+        if (wrong.empty())
+            requests.emplace(names::gpu_type, std::move(*made.request));
+        else
+            read.unsupported.push_back(std::move(wrong));
     }
-    const metadata_text hint(pod, "pod", names::hint_key, out);
-    if (std::string wrong = detail::read_koordinator_hint(hint, made.is_shared, *made.request);
-        !wrong.empty())
-        read.unsupported.push_back(std::move(wrong));
-    const metadata_text partition(pod, "pod", names::partition_key, out);
-    if (partition.is_present())
-        read.unsupported.push_back(partition.text_of("GPU partitions are not modelled"));
-    read.requests.push_back({0, std::move(*made.request)});
+    for (const auto& [type, asked] : plain) {
+        const auto hint = policies.hints.find(type);
+        auto made = koordinator_plain_request(
+            type, asked, hint == policies.hints.end() ? koordinator_hint{} : hint->second);
+        if (made)
+            requests.emplace(type, std::move(*made));
+        else
+            read.unsupported.push_back(std::string(names::resource_of(type)) +
+                                       " (expected a multiple of 100, if it is above 100)");
+    }
+    if (read.unsupported.empty())
+        if (std::string wrong = join_koordinator_requests(policies, std::move(requests), read);
+            !wrong.empty()) {
+            read.unsupported.push_back(std::move(wrong));
+            read.requests.clear();
+        }
     return read;
 }
 

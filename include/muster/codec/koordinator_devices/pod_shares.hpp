@@ -17,7 +17,7 @@
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 
-#include <muster/codec/koordinator_devices/device_reader.hpp>
+#include <muster/codec/koordinator_devices/names.hpp>
 #include <muster/codec/metadata_text.hpp>
 #include <muster/codec/share_objects.hpp>
 #include <muster/resource/quantity_text.hpp>
@@ -25,12 +25,6 @@
 namespace muster {
 inline namespace v0_1 {
 namespace codec {
-namespace koordinator_devices {
-
-inline constexpr std::string_view allocated_key = "scheduling.koordinator.sh/device-allocated";
-
-} // namespace koordinator_devices
-
 namespace detail {
 
 /// Returns a quantity of a JSON object in units, rounded up; nullopt if it is absent, -1 if it is
@@ -49,26 +43,63 @@ namespace detail {
     return parsed && parsed->sign() >= 0 ? parsed->units_up() : -1;
 }
 
-/// Reads one entry of the list of GPUs. Returns an error message; empty if there is none.
+/// Reads the bus ids of the virtual functions in an entry's extension. Returns false if they cannot
+/// be read.
+[[nodiscard]] inline bool read_held_functions(const boost::json::object& entry, held_share& to) {
+    const boost::json::value* const extension = entry.if_contains("extension");
+    if (extension == nullptr || extension->is_null())
+        return true;
+    const auto* const object = extension->if_object();
+    const boost::json::value* const list = object ? object->if_contains("vfs") : nullptr;
+    if (object == nullptr || list == nullptr || list->is_null())
+        return object != nullptr;
+    if (!list->is_array())
+        return false;
+    for (const boost::json::value& each : list->get_array()) {
+        const auto* const function = each.if_object();
+        const auto* const bus = function ? function->if_contains("busID") : nullptr;
+        if (bus == nullptr || !bus->is_string())
+            return false;
+        to.functions.emplace_back(bus->get_string());
+    }
+    return true;
+}
+
+/// Reads one entry of the list of devices of a type. Returns an error message; empty if there is
+/// none.
 [[nodiscard]] inline std::string read_koordinator_share(const boost::json::value& entry,
+                                                        std::string_view type,
                                                         std::vector<held_share>& to) {
     namespace names = koordinator_devices;
+    const bool is_gpu = type == names::gpu_type;
+    const std::string word = is_gpu ? "GPU" : std::string(type);
     const boost::json::object* const object = entry.if_object();
     if (object == nullptr)
-        return "an entry of gpu is not an object";
+        return "an entry of " + std::string(type) + " is not an object";
     std::int64_t minor = 0;
     if (const boost::json::value* const value = object->if_contains("minor")) {
         const std::int64_t* const number = value->if_int64();
         if (number == nullptr || *number < 0 || *number > std::numeric_limits<std::int32_t>::max())
-            return "the minor of a GPU is not a whole number from 0 to 2147483647";
+            return "the minor of a " + word + " is not a whole number from 0 to 2147483647";
         minor = *number;
     }
-    held_share share{std::to_string(minor)};
+    held_share share{names::device_id(is_gpu ? std::string_view{} : type, minor)};
     const boost::json::value* const at = object->if_contains("resources");
     const boost::json::object* const resources = at ? at->if_object() : nullptr;
     if (resources == nullptr)
-        return "GPU " + share.device + " has no resources (expected an object)";
-    const auto core = json_amount(*resources, names::core_resource);
+        return word + " " + share.device + " has no resources (expected an object)";
+    if (!read_held_functions(*object, share))
+        return "the extension of " + word + " " + share.device + " cannot be read";
+    if (!is_gpu) {
+        const std::int64_t amount = json_amount(*resources, names::resource_of(type)).value_or(0);
+        if (amount < 0)
+            return "an amount of " + share.device + " is not a quantity of at least 0";
+        share.memory = memory_amount{amount};
+        to.push_back(std::move(share));
+        return {};
+    }
+    const auto gpu_core = json_amount(*resources, names::core_resource);
+    const auto core = gpu_core ? gpu_core : json_amount(*resources, names::npu_core_resource);
     const auto memory = json_amount(*resources, names::memory_resource);
     const auto ratio = json_amount(*resources, names::ratio_resource);
     if (core.value_or(0) < 0 || memory.value_or(0) < 0 || ratio.value_or(0) < 0)
@@ -84,7 +115,8 @@ namespace detail {
 
 } // namespace detail
 
-/// Reads the GPUs that Koordinator gave to a pod. Returns nullopt if the pod has none. If the
+/// Reads the GPUs, RDMA and FPGA devices that Koordinator gave to a pod. Returns nullopt if the pod
+/// has none. If the
 /// annotation cannot be read, `unread` is set: the free devices of the pod's node are unknown, so
 /// it must not give any. O(annotation).
 [[nodiscard]] inline std::optional<pod_shares> read_koordinator_pod(const object_metadata& pod,
@@ -109,16 +141,22 @@ namespace detail {
     const boost::json::object* const types = root.if_object();
     if (types == nullptr)
         return refuse("not a JSON object (expected lists of devices by type)");
-    const boost::json::value* const list = types->if_contains("gpu");
-    if (list == nullptr || list->is_null())
-        return std::nullopt;
-    if (!list->is_array())
-        return refuse("gpu is not a list");
-    for (const boost::json::value& entry : list->get_array())
-        if (const std::string wrong = detail::read_koordinator_share(entry, read.shares);
-            !wrong.empty())
-            return refuse(wrong);
-    return read;
+    bool has_list = false;
+    for (const std::string_view type :
+         {koordinator_devices::gpu_type, koordinator_devices::plain_types[0].name,
+          koordinator_devices::plain_types[1].name}) {
+        const boost::json::value* const list = types->if_contains(type);
+        if (list == nullptr || list->is_null())
+            continue;
+        if (!list->is_array())
+            return refuse(std::string(type) + " is not a list");
+        has_list = true;
+        for (const boost::json::value& entry : list->get_array())
+            if (const std::string wrong = detail::read_koordinator_share(entry, type, read.shares);
+                !wrong.empty())
+                return refuse(wrong);
+    }
+    return has_list ? std::optional(std::move(read)) : std::nullopt;
 }
 
 } // namespace codec

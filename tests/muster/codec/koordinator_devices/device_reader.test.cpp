@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <muster/codec/koordinator_devices/device_reader.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -57,8 +59,8 @@ TEST_CASE("a Device lists the GPUs of a node by their minor numbers, with memory
              "{koordinator.sh/rdma: 100}}");
     CHECK(findings.empty());
     CHECK(object.shares.node == "n1");
-    REQUIRE(object.shares.devices.size() == 2);
-    const auto& first = object.shares.devices[0];
+    REQUIRE(object.shares.devices.size() == 3);
+    const auto& first = object.shares.devices[1];
     CHECK(first.id == "1");
     CHECK(first.memory == 17179869184);
     CHECK(first.cores == 100);
@@ -66,9 +68,45 @@ TEST_CASE("a Device lists the GPUs of a node by their minor numbers, with memory
     CHECK(first.numa == 1);
     CHECK(first.pcie == "p");
     CHECK(first.healthy);
-    CHECK_FALSE(object.shares.devices[1].numa.has_value());
+    CHECK(first.type.empty());
+    CHECK(object.shares.devices[0].id == "0");
+    CHECK_FALSE(object.shares.devices[0].numa.has_value());
     CHECK(object.uuids.at("1") == "GPU-1");
     CHECK(object.shares.blocked.empty());
+}
+
+TEST_CASE("a Device lists RDMA and FPGA devices, with their labels and virtual functions") {
+    const auto [object, findings] =
+        read("{type: rdma, minor: 1, id: mlx5_1, health: true, labels: {speed: '400'}, "
+             "resources: {koordinator.sh/rdma: 100}, topology: {nodeID: 0, pcieID: p}, vfGroups: "
+             "[{labels: {kind: a}, vfs: [{minor: 1, busID: '01.1'}, {minor: -1, busID: '01.0'}]}, "
+             "{vfs: [{busID: '01.1'}, {busID: '01.2'}]}]}, "
+             "{type: fpga, minor: 0, health: true, resources: {koordinator.sh/fpga: 100}}, "
+             "{type: rdma, minor: 0, health: true}, {type: xpu, minor: 0, health: true}");
+    CHECK(findings.empty());
+    REQUIRE(object.shares.devices.size() == 3);
+    CHECK(object.shares.devices[0].id == "fpga/0");
+    CHECK(object.shares.devices[0].memory == 100);
+    CHECK(object.shares.devices[1].id == "rdma/0");
+    CHECK_FALSE(object.shares.devices[1].healthy);
+    const auto& nic = object.shares.devices[2];
+    CHECK(nic.id == "rdma/1");
+    CHECK(nic.type == "rdma");
+    CHECK(nic.pcie == "p");
+    CHECK(nic.labels == muster::device_labels{{"speed", "400"}});
+    REQUIRE(nic.functions.size() == 3);
+    CHECK(nic.functions[0] == muster::virtual_function{"01.0", -1, {{"kind", "a"}}, false});
+    CHECK(nic.functions[1] == muster::virtual_function{"01.1", 1, {{"kind", "a"}}, false});
+    CHECK(nic.functions[2].bus_id == "01.2");
+    CHECK(object.uuids.at("rdma/1") == "mlx5_1");
+}
+
+TEST_CASE("the cores of an NPU are those of huawei.com/npu-core") {
+    const auto made =
+        read("{type: gpu, minor: 0, health: true, resources: {huawei.com/npu-core: 8, "
+             "koordinator.sh/gpu-memory: 24Gi, koordinator.sh/gpu-memory-ratio: 100}}");
+    CHECK(made.object.shares.devices[0].cores == 8);
+    CHECK(made.object.shares.devices[0].model == "npu");
 }
 
 TEST_CASE("an unhealthy GPU of a Device gets no pods") {
@@ -108,9 +146,62 @@ TEST_CASE("malformed fields of a Device are findings with their places") {
           std::string::npos);
 }
 
-TEST_CASE("a node that honors GPU partitions gives no devices") {
-    const auto made = read(gpu("0"), ", labels: {node.koordinator.sh/gpu-partition-policy: Honor}");
-    CHECK(made.object.shares.blocked.find("node n1 honors") == 0);
+namespace {
+
+/// The metadata of a Device with these partitions.
+std::string partitions(const std::string& table, const std::string& policy = "Prefer") {
+    return ", labels: {node.koordinator.sh/gpu-partition-policy: " + policy +
+           "}, annotations: {scheduling.koordinator.sh/gpu-partitions: '" + table + "'}";
+}
+
+} // namespace
+
+TEST_CASE("a Device lists partitions of its GPUs by minor number, and says if they are required") {
+    const std::string table = R"({"1":[{"minors":[3],"allocationScore":2}],"2":[{"minors":[3,0],)"
+                              R"("gpuLinkType":"NVLink","ringBusBandwidth":"1500m"},)"
+                              R"({"minors":[0,7]}],"4":null})";
+    const auto [object, findings] = read(gpu("3") + "," + gpu("0"), partitions(table));
+    CHECK(findings.empty());
+    REQUIRE(object.partitions.has_value());
+    CHECK_FALSE(object.partitions->is_required);
+    REQUIRE(object.partitions->partitions.size() == 3);
+    CHECK(object.partitions->partitions[0] == muster::device_partition{{1}, 2, {}});
+    CHECK(object.partitions->partitions[1] == muster::device_partition{{1, 0}, 0, 1500});
+    CHECK(object.partitions->partitions[2].devices == std::vector<std::size_t>{0, 2});
+    CHECK(read(gpu("0"), partitions("{}", "Honor")).object.partitions->is_required);
+    CHECK_FALSE(read(gpu("0")).object.partitions.has_value());
+}
+
+TEST_CASE("partitions that cannot be read are ignored with a warning, as Koordinator does") {
+    for (const char* const table :
+         {"x", "[]", R"({"x":[]})", R"({"-1":[]})", R"({"1":{}})", R"({"1":[5]})", R"({"1":[{}]})",
+          R"({"1":[{"minors":[0,1]}]})", R"({"1":[{"minors":["0"]}]})",
+          R"({"1":[{"minors":[-1]}]})", R"({"2":[{"minors":[0,0]}]})",
+          R"({"1":[{"minors":[0],"allocationScore":"1"}]})",
+          R"({"1":[{"minors":[0],"ringBusBandwidth":"x"}]})"}) {
+        const auto made = read(gpu("0"), partitions(table));
+        INFO(table);
+        CHECK_FALSE(made.object.partitions.has_value());
+        CHECK(made.findings.find("so the partitions are ignored") != std::string::npos);
+    }
+}
+
+TEST_CASE("a node without partitions of its own has those of the model that its labels name") {
+    std::vector<muster::shared_device> devices(8);
+    for (std::size_t index = 0; index < devices.size(); ++index)
+        devices[index].id = std::to_string(index);
+    object_metadata node;
+    CHECK(koordinator_model_partitions(node, devices) == muster::partition_table{});
+    node.labels.set("node.koordinator.sh/gpu-model", "H800");
+    CHECK(koordinator_model_partitions(node, devices).partitions.size() == 15);
+    CHECK_FALSE(koordinator_model_partitions(node, devices).is_required);
+    node.labels.set("node.koordinator.sh/gpu-partition-policy", "Honor");
+    CHECK(koordinator_model_partitions(node, devices).is_required);
+    node.labels.set("node.koordinator.sh/gpu-vendor", "huawei");
+    CHECK(koordinator_model_partitions(node, devices).partitions.empty());
+    node.labels.set("node.koordinator.sh/gpu-vendor", "nvidia");
+    node.labels.set("node.koordinator.sh/gpu-model", "A100");
+    CHECK(koordinator_model_partitions(node, devices).partitions.empty());
 }
 
 TEST_CASE("the reader of a Device accepts any text") {

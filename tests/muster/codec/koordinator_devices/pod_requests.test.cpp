@@ -110,7 +110,7 @@ TEST_CASE("whole GPUs and a share of one GPU prefer places in use") {
         one({"{koordinator.sh/gpu.shared: 2, koordinator.sh/gpu-memory: 8Gi}"}).prefers_near);
 }
 
-TEST_CASE("a hint of Koordinator can require a scope; a pod with other hints waits") {
+TEST_CASE("a hint of Koordinator can require a scope and select GPUs by labels") {
     const std::vector<std::string> two{"{koordinator.sh/gpu: 200}"};
     CHECK(one(two, hint(R"({"requiredTopologyScope":"PCIe"})")).within ==
           share_nearness::same_pcie);
@@ -119,10 +119,30 @@ TEST_CASE("a hint of Koordinator can require a scope; a pod with other hints wai
     CHECK(one(two, hint(R"({"requiredTopologyScope":"Node","selector":null})")).within ==
           share_nearness::same_node);
     CHECK(one(two, hint("null")).within == share_nearness::anywhere);
+    CHECK(one(two, hint(R"({"selector":{}})")).filter.labels.empty());
+    CHECK(one(two, hint(R"({"selector":{"matchLabels":{"a":"1"},"matchExpressions":)"
+                        R"([{"key":"b","operator":"NotIn","values":["2"]},)"
+                        R"({"key":"c","operator":"Exists"}]}})"))
+              .filter.labels == std::vector<muster::device_label_check>{
+                                    {"a", muster::device_label_operator::in, {"1"}},
+                                    {"b", muster::device_label_operator::not_in, {"2"}},
+                                    {"c", muster::device_label_operator::exists}});
+}
+
+TEST_CASE("a pod with a hint that is malformed or not modelled waits, and the reason names it") {
+    const std::vector<std::string> two{"{koordinator.sh/gpu: 200}"};
     for (const char* const wrong :
          {R"({"requiredTopologyScope":"Device"})", R"({"requiredTopologyScope":"Rack"})",
-          R"({"selector":{}})", R"({"exclusivePolicy":"PCIeLevel"})", "5"})
+          R"({"selector":5})", R"({"exclusivePolicy":"Rack"})", R"({"vfSelector":{}})",
+          R"({"allocateStrategy":"x"})", R"({"other":"x"})", "5",
+          R"({"selector":{"matchExpressions":[{"key":"a","operator":"In"}]}})",
+          R"({"selector":{"matchExpressions":[{"key":"a","operator":"Gt","values":["1"]}]}})"}) {
+        INFO(wrong);
         CHECK(read(two, hint(wrong)).unsupported.size() == 1);
+    }
+    CHECK(read(two, hint(R"({"vfSelector":{}})")).unsupported ==
+          std::vector<std::string>{"pod ns/p: scheduling.koordinator.sh/device-allocate-hint: "
+                                   "gpu.vfSelector is not modelled"});
     CHECK(read(two, "{scheduling.koordinator.sh/device-allocate-hint: 'x'}").unsupported.size() ==
           1);
     CHECK(read({"{koordinator.sh/gpu.shared: 2, koordinator.sh/gpu-memory: 8Gi}"},
@@ -130,15 +150,121 @@ TEST_CASE("a hint of Koordinator can require a scope; a pod with other hints wai
               .unsupported.size() == 1);
 }
 
-TEST_CASE("a pod that requests RDMA, FPGA or partitions of Koordinator waits") {
-    CHECK(read({"{koordinator.sh/gpu: 100, koordinator.sh/rdma: 1}"}).unsupported ==
-          std::vector<std::string>{"koordinator.sh/rdma"});
-    CHECK(read({"{koordinator.sh/fpga: 100}"}).unsupported.size() == 1);
-    CHECK(
-        read({"{koordinator.sh/gpu: 100}"}, "{scheduling.koordinator.sh/gpu-partition-spec: '{}'}")
-            .unsupported.size() == 1);
+namespace {
+
+std::string nic_hint(const std::string& text) {
+    return "{scheduling.koordinator.sh/device-allocate-hint: '{\"rdma\":" + text + "}'}";
+}
+
+} // namespace
+
+TEST_CASE("RDMA and FPGA are requested in parts of one device, or above 100 as whole devices") {
+    const auto part = one({"{koordinator.sh/rdma: 50}"});
+    CHECK(part.count == 1);
+    CHECK(part.memory == share_memory(memory_amount{50}));
+    CHECK(part.filter.type == "rdma");
+    CHECK_FALSE(part.function.has_value());
+    const auto three = one({"{koordinator.sh/fpga: 300}"});
+    CHECK(three.count == 3);
+    CHECK(three.memory == share_memory(memory_amount{100}));
+    CHECK(three.filter.type == "fpga");
+    CHECK(read({"{koordinator.sh/rdma: 150}"}).unsupported ==
+          std::vector<std::string>{
+              "koordinator.sh/rdma (expected a multiple of 100, if it is above 100)"});
     CHECK(read({"{cpu: 1}"}).empty());
     CHECK(read({"{koordinator.sh/gpu: 500m}"}).unsupported.size() == 1);
+    CHECK(read({"{koordinator.sh/rdma: 500m}"}).unsupported.size() == 1);
+}
+
+TEST_CASE("a hint can request all devices, count them by the amount, or need virtual functions") {
+    const std::vector<std::string> two{"{koordinator.sh/rdma: 2}"};
+    const auto all = one(two, nic_hint(R"({"allocateStrategy":"ApplyForAll"})"));
+    CHECK(all.takes_all);
+    CHECK(all.memory == share_memory(memory_amount{2}));
+    const auto counted = one(two, nic_hint(R"({"allocateStrategy":"RequestsAsCount"})"));
+    CHECK(counted.count == 2);
+    CHECK(counted.memory == share_memory(memory_amount{1}));
+    CHECK(one(two, nic_hint(R"({"allocateStrategy":"RequestsAsCount",)"
+                            R"("exclusivePolicy":"DeviceLevel"})"))
+              .memory == share_memory(memory_amount{100}));
+    CHECK(one({"{koordinator.sh/rdma: 200}"}, nic_hint(R"({"allocateStrategy":"ApplyForAll"})"))
+              .count == 2);
+    const auto labeled = one(two, nic_hint(R"({"vfSelector":{"matchLabels":{"a":"1"}},)"
+                                           R"("selector":{"matchLabels":{"b":"2"}}})"));
+    CHECK(labeled.function ==
+          std::vector<muster::device_label_check>{{"a", muster::device_label_operator::in, {"1"}}});
+    CHECK(labeled.filter.labels.size() == 1);
+}
+
+TEST_CASE("joint types become one request and its partners, other types stay alone") {
+    const std::vector<std::string> both{
+        "{koordinator.sh/gpu: 200, koordinator.sh/rdma: 50, koordinator.sh/fpga: 100}"};
+    const auto joint = [](const std::string& text) {
+        return "{scheduling.koordinator.sh/device-joint-allocate: '" + text + "'}";
+    };
+    auto made = read(both, joint(R"({"deviceTypes":["gpu","rdma"],"requiredScope":"SamePCIe"})"));
+    REQUIRE(made.requests.size() == 2);
+    CHECK(made.requests[0].request.count == 2);
+    CHECK(made.requests[0].request.partners_at_same_roots);
+    REQUIRE(made.requests[0].request.partners.size() == 1);
+    CHECK(made.requests[0].request.partners[0].filter.type == "rdma");
+    CHECK(made.requests[1].request.filter.type == "fpga");
+    CHECK(made.requests[1].request.partners.empty());
+    made = read(both, joint(R"({"deviceTypes":["gpu","fpga","rdma"]})"));
+    REQUIRE(made.requests.size() == 1);
+    CHECK(made.requests[0].request.partners.size() == 2);
+    CHECK_FALSE(made.requests[0].request.partners_at_same_roots);
+    CHECK(read(both).requests.size() == 3);
+    CHECK(read(both, joint(R"({"deviceTypes":["gpu","xpu"]})")).requests.size() == 3);
+    CHECK(read(both, joint("null")).requests.size() == 3);
+    CHECK(read(both, "{scheduling.koordinator.sh/device-allocate-hint: "
+                     R"('{"rdma":{"allocateStrategy":"ApplyForAll"}}', )"
+                     "scheduling.koordinator.sh/device-joint-allocate: "
+                     R"('{"deviceTypes":["gpu","rdma"]}'})")
+              .requests.size() == 3);
+    for (const char* const wrong :
+         {"x", R"({"deviceTypes":5})", R"({"deviceTypes":[5]})", R"({"deviceTypes":["gpu","gpu"]})",
+          R"({"deviceTypes":["rdma","gpu"]})",
+          R"({"deviceTypes":["gpu"],"requiredScope":"SameNUMANode"})"}) {
+        const auto refused = read(both, joint(wrong));
+        INFO(wrong);
+        REQUIRE(refused.unsupported.size() == 1);
+        CHECK(refused.requests.empty());
+        CHECK(refused.unsupported[0].find("device-joint-allocate") != std::string::npos);
+    }
+}
+
+TEST_CASE("whole GPUs prefer partitions, and a partition spec requires them") {
+    const auto spec = [](const std::string& text) {
+        return "{scheduling.koordinator.sh/gpu-partition-spec: '" + text + "'}";
+    };
+    const std::vector<std::string> two{"{koordinator.sh/gpu: 200}"};
+    CHECK(one(two).partition == muster::partition_wish{});
+    CHECK(one(two, spec("{}")).partition == muster::partition_wish{true, false, {}});
+    CHECK(one(two, spec(R"({"allocatePolicy":"Restricted","ringBusBandwidth":"2"})")).partition ==
+          muster::partition_wish{true, true, 2000});
+    CHECK(one(two, spec(R"({"allocatePolicy":"BestEffort"})")).partition ==
+          muster::partition_wish{true, false, {}});
+    CHECK_FALSE(one({"{koordinator.sh/gpu: 50}"}, spec("{}")).partition.has_value());
+    for (const char* const wrong :
+         {"x", R"({"allocatePolicy":"x"})", R"({"ringBusBandwidth":"x"})"})
+        CHECK(read(two, spec(wrong)).unsupported.size() == 1);
+}
+
+TEST_CASE("whole NPUs are requested by cores and memory; a part of one waits for templates") {
+    const auto npu = one({"{huawei.com/npu-core: 16, koordinator.sh/gpu-memory-ratio: 200}"});
+    CHECK(npu.count == 2);
+    CHECK(npu.cores == 8);
+    CHECK(npu.filter.model_names == std::vector<std::string>{"npu"});
+    CHECK(one({"{koordinator.sh/gpu: 100}"}).filter.models_not == std::vector<std::string>{"npu"});
+    for (const char* const parts :
+         {"{huawei.com/npu-core: 4, koordinator.sh/gpu-memory-ratio: 50}",
+          "{huawei.com/npu-core: 4, huawei.com/npu-cpu: 1, koordinator.sh/gpu.shared: 1, "
+          "koordinator.sh/gpu-memory: 8Gi}"}) {
+        const auto refused = read({parts});
+        REQUIRE_FALSE(refused.unsupported.empty());
+        CHECK(refused.unsupported[0].find("huawei.com/npu-") == 0);
+    }
 }
 
 TEST_CASE("Koordinator's reader accepts any hint, and no device gets more than it has") {

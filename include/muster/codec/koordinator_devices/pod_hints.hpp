@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/value.hpp>
+
+#include <muster/codec/koordinator_devices/names.hpp>
+#include <muster/codec/koordinator_devices/partition_reader.hpp>
+#include <muster/codec/metadata_text.hpp>
+#include <muster/devices/device_labels.hpp>
+#include <muster/devices/device_partition.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace codec {
+
+/// How a pod requests devices of one type.
+struct koordinator_hint {
+    enum class strategy : std::uint8_t { by_amount, all, amount_is_count };
+
+    /// Which devices are accepted; absent = all.
+    std::optional<std::vector<device_label_check>> labels;
+    /// Each device gives a virtual function whose labels are accepted; absent = none.
+    std::optional<std::vector<device_label_check>> function;
+    strategy how = strategy::by_amount;
+    /// `PCIe`, `NUMANode` or `Node`; empty = none.
+    std::string scope;
+    /// No other pod gets a part of the devices.
+    bool is_exclusive = false;
+};
+
+/// What the annotations of a pod add to its requests for devices.
+struct koordinator_policies {
+    /// By type of devices.
+    std::map<std::string, koordinator_hint, std::less<>> hints;
+    /// The types that are allocated together; empty = none.
+    std::vector<std::string> joint;
+    bool at_same_roots = false;
+    std::optional<partition_wish> partition;
+    /// Why the annotations are malformed or not modelled; each names its field.
+    std::vector<std::string> wrong;
+};
+
+namespace detail {
+
+/// Returns the text of a JSON string; empty if it is absent, null or no string.
+[[nodiscard]] inline std::string_view json_text(const boost::json::object& in,
+                                                std::string_view key) {
+    const boost::json::value* const at = in.if_contains(key);
+    const auto* const text = at ? at->if_string() : nullptr;
+    return text ? std::string_view(text->data(), text->size()) : std::string_view{};
+}
+
+/// Reads one item of `matchExpressions`; nullopt if it is malformed.
+[[nodiscard]] inline std::optional<device_label_check>
+read_label_check(const boost::json::value& at) {
+    const auto* const object = at.if_object();
+    if (object == nullptr)
+        return std::nullopt;
+    device_label_check made;
+    made.key = json_text(*object, "key");
+    const std::string_view op = json_text(*object, "operator");
+    if (made.key.empty())
+        return std::nullopt;
+    if (const auto* const values = object->if_contains("values"); values && !values->is_null()) {
+        if (!values->is_array())
+            return std::nullopt;
+        for (const boost::json::value& each : values->get_array()) {
+            if (!each.is_string())
+                return std::nullopt;
+            made.values.emplace_back(each.get_string());
+        }
+    }
+    if (op == "In")
+        made.op = device_label_operator::in;
+    else if (op == "NotIn")
+        made.op = device_label_operator::not_in;
+    else if (op == "Exists")
+        made.op = device_label_operator::exists;
+    else if (op == "DoesNotExist")
+        made.op = device_label_operator::does_not_exist;
+    else
+        return std::nullopt;
+    const bool takes_values =
+        made.op == device_label_operator::in || made.op == device_label_operator::not_in;
+    return takes_values == !made.values.empty() ? std::optional(std::move(made)) : std::nullopt;
+}
+
+/// Reads a LabelSelector; nullopt if it is malformed.
+[[nodiscard]] inline std::optional<std::vector<device_label_check>>
+read_device_selector(const boost::json::value& at) {
+    const auto* const object = at.if_object();
+    if (object == nullptr)
+        return std::nullopt;
+    std::vector<device_label_check> checks;
+    for (const auto& member : *object) {
+        const std::string_view key(member.key().data(), member.key().size());
+        const boost::json::value& value = member.value();
+        if (value.is_null())
+            continue;
+        if (key == "matchLabels" && value.is_object()) {
+            for (const auto& label : value.get_object()) {
+                if (!label.value().is_string())
+                    return std::nullopt;
+                checks.push_back({std::string(label.key()),
+                                  device_label_operator::in,
+                                  {std::string(label.value().get_string())}});
+            }
+        } else if (key == "matchExpressions" && value.is_array()) {
+            for (const boost::json::value& each : value.get_array()) {
+                auto check = read_label_check(each);
+                if (!check)
+                    return std::nullopt;
+                checks.push_back(std::move(*check));
+            }
+        } else {
+            return std::nullopt;
+        }
+    }
+    return checks;
+}
+
+/// Reads one field of a hint. Returns an error message; empty if there is none.
+[[nodiscard]] inline std::string read_hint_field(std::string_view type, std::string_view key,
+                                                 const boost::json::value& at,
+                                                 koordinator_hint& to) {
+    const std::string name = std::string(type) + "." + std::string(key);
+    if (key == "selector" || key == "vfSelector") {
+        auto checks = read_device_selector(at);
+        if (!checks)
+            return name + " is not a label selector";
+        if (key == "vfSelector" && type == koordinator_devices::gpu_type)
+            return name + " is not modelled";
+        (key == "selector" ? to.labels : to.function) = std::move(checks);
+        return {};
+    }
+    const auto* const text = at.if_string();
+    const std::string_view value =
+        text ? std::string_view(text->data(), text->size()) : std::string_view{};
+    const auto unknown = [&](std::string_view expected) {
+        return name + " has an unknown value (expected " + std::string(expected) + ")";
+    };
+    if (key == "allocateStrategy") {
+        if (value != "ApplyForAll" && value != "RequestsAsCount")
+            return unknown("ApplyForAll or RequestsAsCount");
+        to.how = value == "ApplyForAll" ? koordinator_hint::strategy::all
+                                        : koordinator_hint::strategy::amount_is_count;
+    } else if (key == "exclusivePolicy") {
+        if (value != "DeviceLevel" && value != "PCIeLevel")
+            return unknown("DeviceLevel or PCIeLevel");
+        to.is_exclusive = value == "DeviceLevel";
+    } else if (key == "requiredTopologyScope") {
+        if (value != "PCIe" && value != "NUMANode" && value != "Node")
+            return unknown("PCIe, NUMANode or Node");
+        to.scope = value;
+    } else {
+        return name + " is not modelled";
+    }
+    return {};
+}
+
+/// Returns the object that an annotation holds; nullopt if it is absent or malformed. Then `wrong`
+/// has the reason.
+[[nodiscard]] inline std::optional<boost::json::object>
+annotated_object(const metadata_text& at, std::vector<std::string>& wrong) {
+    if (!at.is_present())
+        return std::nullopt;
+    boost::json::error_code error;
+    boost::json::value root = boost::json::parse({at.text().data(), at.text().size()}, error);
+    if (!error && root.is_null())
+        return std::nullopt;
+    if (error || !root.is_object()) {
+        wrong.push_back(at.text_of("not a JSON object"));
+        return std::nullopt;
+    }
+    return std::move(root.get_object());
+}
+
+inline void read_hints(const metadata_text& at, koordinator_policies& to) {
+    const auto root = annotated_object(at, to.wrong);
+    if (!root)
+        return;
+    for (const auto& member : *root) {
+        const std::string_view type(member.key().data(), member.key().size());
+        if (member.value().is_null())
+            continue;
+        if (!member.value().is_object()) {
+            to.wrong.push_back(at.text_of(std::string(type) + " is not an object"));
+            continue;
+        }
+        koordinator_hint& hint = to.hints[std::string(type)];
+        for (const auto& field : member.value().get_object()) {
+            const boost::json::value& value = field.value();
+            if (value.is_null() || (value.is_string() && value.get_string().empty()))
+                continue;
+            if (std::string wrong =
+                    read_hint_field(type, std::string_view(field.key()), value, hint);
+                !wrong.empty())
+                to.wrong.push_back(at.text_of(wrong));
+        }
+    }
+}
+
+inline void read_joint(const metadata_text& at, koordinator_policies& to) {
+    const auto root = annotated_object(at, to.wrong);
+    if (!root)
+        return;
+    const std::string_view scope = json_text(*root, "requiredScope");
+    if (!scope.empty() && scope != "SamePCIe")
+        to.wrong.push_back(at.text_of("requiredScope has an unknown value (expected SamePCIe)"));
+    to.at_same_roots = scope == "SamePCIe";
+    const boost::json::value* const types = root->if_contains("deviceTypes");
+    if (types == nullptr || types->is_null())
+        return;
+    const bool is_list =
+        types->is_array() && std::all_of(types->get_array().begin(), types->get_array().end(),
+                                         [](const auto& each) { return each.is_string(); });
+    if (!is_list)
+        return to.wrong.push_back(at.text_of("deviceTypes is not a list of types"));
+    for (const boost::json::value& each : types->get_array()) {
+        std::string type(each.get_string());
+        if (std::find(to.joint.begin(), to.joint.end(), type) != to.joint.end())
+            return to.wrong.push_back(at.text_of("deviceTypes lists a type twice"));
+        to.joint.push_back(std::move(type));
+    }
+}
+
+inline void read_partition_spec(const metadata_text& at, koordinator_policies& to) {
+    const auto root = annotated_object(at, to.wrong);
+    if (!root)
+        return;
+    partition_wish& wish = to.partition.emplace();
+    wish.is_required = true;
+    const std::string_view policy = json_text(*root, "allocatePolicy");
+    if (!policy.empty() && policy != "Restricted" && policy != "BestEffort")
+        to.wrong.push_back(
+            at.text_of("allocatePolicy has an unknown value (expected Restricted or BestEffort)"));
+    wish.least_score_only = policy == "Restricted";
+    const boost::json::value* const bandwidth = root->if_contains("ringBusBandwidth");
+    if (bandwidth == nullptr || bandwidth->is_null())
+        return;
+    wish.bandwidth_milli = json_milli(*bandwidth);
+    if (!wish.bandwidth_milli)
+        to.wrong.push_back(at.text_of("ringBusBandwidth is not a quantity of at least 0"));
+}
+
+} // namespace detail
+
+/// Reads the annotations by which a pod says how it wants devices of Koordinator. O(annotations).
+[[nodiscard]] inline koordinator_policies read_koordinator_policies(const object_metadata& pod,
+                                                                    diagnostics& out) {
+    namespace names = koordinator_devices;
+    koordinator_policies read;
+    detail::read_hints({pod, "pod", names::hint_key, out}, read);
+    detail::read_joint({pod, "pod", names::joint_key, out}, read);
+    detail::read_partition_spec({pod, "pod", names::partition_key, out}, read);
+    return read;
+}
+
+} // namespace codec
+} // namespace v0_1
+} // namespace muster
