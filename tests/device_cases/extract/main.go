@@ -83,23 +83,29 @@ var projects = []project{
 	}, [][]string{{"./" + vgpu}}},
 	{"koordinator", []edit{
 		function(deviceshare+"allocator_gpu.go", "(a *GPUAllocator) Allocate", "(a *GPUAllocator) allocateRecorded"),
+		function(deviceshare+"device_allocator.go", "(a *AutopilotAllocator) Allocate", "(a *AutopilotAllocator) allocateRecorded"),
 		function(deviceshare+"utils.go", "ValidateDeviceRequest", "validateRecorded"),
 		function(deviceshare+"devicehandler_gpu.go", "calcDesiredRequestsAndCountForGPU", "calcRecorded"),
 	}, map[string]string{
 		"koordinator/deviceshare.go.txt": deviceshare + "recorded.go",
+		"koordinator/allocator.go.txt":   deviceshare + "recorded_allocator.go",
 		"koordinator/random.go.txt":      deviceshare + "random_recorded_test.go",
+		"koordinator/random_pods.go.txt": deviceshare + "random_pods_recorded_test.go",
 	}, [][]string{{"./" + deviceshare}}},
 }
 
 func main() {
 	if len(os.Args) < 5 || len(os.Args) > 6 {
-		fatal(fmt.Errorf("usage: extract HAMI VOLCANO KOORDINATOR FOLDER [RANDOM_CASES]"))
+		fatal(fmt.Errorf("usage: extract HAMI VOLCANO KOORDINATOR FOLDER [RANDOM_CASES]; - instead of a project skips it"))
 	}
 	count := "300"
 	if len(os.Args) == 6 {
 		count = os.Args[5]
 	}
 	for index, each := range projects {
+		if os.Args[1+index] == "-" {
+			continue
+		}
 		copied, err := os.MkdirTemp("", "extract")
 		fatal(err)
 		err = extract(each, os.Args[1+index], copied, os.Args[4], count)
@@ -158,20 +164,26 @@ func modelled(system string, fields map[string]any) bool {
 	if fields["test"] == "TestRandomRecorded" && kind != "node" && kind != "request" {
 		return false
 	}
+	if fields["test"] == "TestRandomPodsRecorded" && kind != "pod" {
+		return false
+	}
 	if system != "koordinator" {
 		return true
 	}
 	if kind == "request" {
-		for name := range fields["amounts"].(map[string]any) {
-			if !strings.HasPrefix(name, "koordinator.sh/gpu") && !strings.HasSuffix(name, ".com/gpu") {
+		amounts := fields["amounts"].(map[string]any)
+		for name := range amounts {
+			// Koordinator validates the resources of each type of devices alone.
+			if name == "koordinator.sh/rdma" || name == "koordinator.sh/fpga" {
+				return len(amounts) == 1
+			}
+			if name != "huawei.com/npu-core" && !strings.HasPrefix(name, "koordinator.sh/") && !strings.HasSuffix(name, ".com/gpu") {
 				return false
 			}
 		}
 		return true
 	}
-	left := fields["left"].([]any)
-	delete(fields, "left")
-	return len(left) == 0
+	return len(fields["left"].([]any)) == 0
 }
 
 // write joins records to a list of cases, equal ones once, each with a name.
@@ -181,6 +193,7 @@ func write(system, record, path string) error {
 		return err
 	}
 	seen := map[string]bool{}
+	left := map[string]int{}
 	counts := map[string]int{}
 	var lines []string
 	scanner := bufio.NewScanner(bytes.NewReader(text))
@@ -193,11 +206,18 @@ func write(system, record, path string) error {
 			return err
 		}
 		if !modelled(system, fields) {
+			test, kind := fields["test"], fields["kind"]
+			delete(fields, "test")
+			if key, err := json.Marshal(fields); err == nil && !seen[string(key)] && test != "TestRandomRecorded" && test != "TestRandomPodsRecorded" {
+				seen[string(key)] = true
+				left[fmt.Sprintf("%s %v", kind, fields["left"])]++
+			}
 			continue
 		}
 		test, _ := fields["test"].(string)
 		delete(fields, "test")
 		delete(fields, "reason")
+		delete(fields, "left")
 		key, err := json.Marshal(fields)
 		if err != nil {
 			return err
@@ -206,7 +226,7 @@ func write(system, record, path string) error {
 			continue
 		}
 		seen[string(key)] = true
-		if test == "TestRandomRecorded" {
+		if test == "TestRandomRecorded" || test == "TestRandomPodsRecorded" {
 			test = "random"
 		}
 		name := fmt.Sprintf("%s-%s", fields["kind"], test)
@@ -227,7 +247,7 @@ func write(system, record, path string) error {
 	if err := scanner.Err(); err != nil {
 		return err
 	}
-	fmt.Printf("%s: %d cases\n", path, len(lines))
+	fmt.Printf("%s: %d cases; left out of the system's tests: %v\n", path, len(lines), left)
 	sort.Strings(lines)
 	return os.WriteFile(path, []byte("[\n"+strings.Join(lines, ",\n")+"\n]\n"), 0o644)
 }
