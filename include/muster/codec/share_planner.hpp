@@ -64,7 +64,8 @@ public:
         std::string reservations{kai_fractions::reservation_namespace};
         /// Only reservation pods of this scheduler await sharers; empty = of any.
         std::string scheduler{};
-        /// Pods are planned to be bound, so all that KAI's fractions need must be there: a pod
+        /// Pods are planned to be bound. Pods with NPUs of Koordinator wait, as the annotations of
+        /// their device plugin are not written. All that KAI's fractions need must be there: a pod
         /// waits if it does not name its ConfigMaps or names its groups already, and a group gets
         /// no pods if no reservation pod names its GPU.
         bool binds_pods = false;
@@ -282,6 +283,14 @@ private:
         return kai_config_maps_of(pod.metadata, pod.share_containers).missing;
     }
 
+    [[nodiscard]] static bool requests_npus(const share_demand& of) {
+        const auto asked = of.asks.find(share_system::koordinator);
+        return asked != of.asks.end() &&
+               std::ranges::any_of(asked->second, [](const share_request& each) {
+                   return each.filter.model_names.has_value();
+               });
+    }
+
     void plan_waiting(const pod_object& pod, volume_plan& into) {
         if (pod.share_containers.empty() && pod.share_marks.empty())
             return;
@@ -321,6 +330,9 @@ private:
             }
         volume_effects& to = into.pods[pod.metadata.key];
         to.has_shares = true;
+        if (how_.binds_pods && requests_npus(demand))
+            return to.waits.push_back(std::string(koordinator_devices::npu_core_resource) +
+                                      ": the annotations of its device plugin are not written");
         for (const auto& each : pod.requests)
             if (detail::is_share_resource(each.first))
                 supply(each.first, into);

@@ -454,6 +454,28 @@ TEST_CASE("what is not modelled of Koordinator's devices makes a pod wait, and i
     CHECK(waits.find("device-allocate-hint: gpu.vfSelector is not modelled") != std::string::npos);
 }
 
+TEST_CASE("a pod with an NPU is planned, but waits where pods are bound") {
+    const std::string npu =
+        node("n1", ", huawei.com/npu-core: 8") +
+        "---\napiVersion: scheduling.koordinator.sh/v1alpha1\nkind: Device\nmetadata: {name: n1}\n"
+        "spec: {devices: [{type: gpu, minor: 0, health: true, resources: {huawei.com/npu-core: 8, "
+        "koordinator.sh/gpu-memory: 24Gi, koordinator.sh/gpu-memory-ratio: 100}}]}\n" +
+        pod({"a", "huawei.com/npu-core: 8, koordinator.sh/gpu-memory-ratio: 100"});
+    CHECK(placed(npu) == "a=n1 ");
+    diagnostics out;
+    const std::vector<document> documents = read_documents("f", npu, out);
+    const manifests objects = read_manifests(documents, {}, out);
+    const std::array nodes{&objects.nodes.front()};
+    const std::array pods{&objects.pods.front()};
+    share_planner::options how;
+    how.binds_pods = true;
+    volume_plan plan;
+    share_planner(nodes, pods, objects.koordinator_devices, out, how).plan(plan);
+    CHECK(plan.find(objects.pods.front().metadata.key)->waits ==
+          std::vector<std::string>{
+              "huawei.com/npu-core: the annotations of its device plugin are not written"});
+}
+
 namespace {
 
 /// True if parts, in tenths of a GPU, fit in the free tenths of GPUs. Tries every choice.
