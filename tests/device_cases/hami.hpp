@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <muster/codec/hami/node_register.hpp>
@@ -53,6 +54,16 @@ namespace hami_cases {
     for (const auto& device : read->devices)
         got += text(device.id, *device.slots, device.memory, *device.cores, device.model,
                     *device.numa, device.mode, device.healthy);
+    for (std::size_t at = 0; at < read->devices.size(); ++at) {
+        std::vector<muster::gpu_instance> instances;
+        if (const value* const list =
+                source.at("devices").at(at).as_object().if_contains("profiles"))
+            static_cast<void>(read_mig_profiles(*list, instances));
+        expected += std::to_string(instances.size()) + " ";
+        got += std::to_string(read->devices[at].instances.size()) + " ";
+        if (instances != read->devices[at].instances)
+            got += "other instances";
+    }
     return compare("devices", expected, got);
 }
 
@@ -145,11 +156,27 @@ namespace hami_cases {
         device.numa = number_at(from, "numa");
         device.mode = text_at(from, "mode");
         device.is_partitioned = device.mode == "mig";
+        if (const value* const list = from.if_contains("profiles"); list && device.is_partitioned)
+            for (const std::string& wrong : read_mig_profiles(*list, device.instances))
+                return wrong;
         device.healthy = from.at("health").as_bool() &&
                          std::find(cordoned.begin(), cordoned.end(), device.id) == cordoned.end();
         const auto& used = from.at("used").as_array();
         device.used = {used[0].to_number<std::int64_t>(), used[1].to_number<std::int64_t>(),
                        used[2].to_number<std::int64_t>()};
+        if (const value* const placed = from.if_contains("placed"))
+            for (const value& place : placed->as_array())
+                device.used.slices |=
+                    muster::slices_at(place.as_array()[0].to_number<std::int64_t>(),
+                                      place.as_array()[1].to_number<std::int64_t>());
+    }
+    if (const value* const links = source.if_contains("links")) {
+        node_shares node{"n", std::move(devices), {}};
+        if (const std::string wrong =
+                muster::codec::detail::read_hami_links(boost::json::serialize(*links), node);
+            !wrong.empty())
+            return wrong;
+        devices = std::move(node.devices);
     }
     const std::vector<muster::share_request> requests{request};
     const auto answer = muster::allocate_shares(devices, requests, muster::hami_rules, 10'000);
@@ -158,7 +185,8 @@ namespace hami_cases {
     if (!wrong.empty())
         return wrong;
     return compare("devices", expected_shares(source.at("chosen").as_array()),
-                   allocated_shares(devices, requests, answer));
+                   allocated_shares(devices, requests, answer,
+                                    whole_node ? instance_text::by_place : instance_text::none));
 }
 
 } // namespace hami_cases

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -73,32 +74,59 @@ inline void set_annotations(object_metadata& pod, const object& annotations) {
     for (const value& each : list) {
         const object& share = each.as_object();
         const value* const container = share.if_contains("container");
-        text +=
-            share_text(container ? container->to_number<std::size_t>() : 0, text_at(share, "id"),
-                       number_at(share, "memory"), number_at(share, "cores"));
+        std::string id = text_at(share, "id");
+        if (const value* const place = share.if_contains("place")) {
+            const auto& of = place->as_array();
+            id += "[" + text_at(share, "profile") + " " +
+                  std::to_string(of[0].to_number<std::int64_t>()) + " " +
+                  std::to_string(of[1].to_number<std::int64_t>()) + "]";
+        }
+        text += share_text(container ? container->to_number<std::size_t>() : 0, id,
+                           number_at(share, "memory"), number_at(share, "cores"));
     }
     return text;
 }
+
+/// What a case says of an instance: nothing, `id[name]` with what is requested, or `id[profile
+/// start size]` with what the instance has.
+enum class instance_text { none, by_name, by_place };
 
 /// The devices that are allocated, each request being of the container with its number.
 [[nodiscard]] inline std::string
 allocated_shares(const std::vector<muster::shared_device>& devices,
                  const std::vector<muster::share_request>& requests,
-                 const muster::share_allocation& allocation) {
+                 const muster::share_allocation& allocation, instance_text how) {
     std::string text;
     for (std::size_t at = 0; at < allocation.devices.size(); ++at)
-        for (const std::size_t index : allocation.devices[at])
-            text += share_text(at, devices[index].id,
-                               muster::units_of(requests[at].memory, devices[index].memory),
-                               requests[at].cores);
+        for (std::size_t share = 0; share < allocation.devices[at].size(); ++share) {
+            const muster::shared_device& device = devices[allocation.devices[at][share]];
+            const std::size_t instance = allocation.instance_of(at, share);
+            std::string id = device.id;
+            std::int64_t memory = muster::units_of(requests[at].memory, device.memory);
+            std::int64_t cores = requests[at].cores;
+            if (instance < device.instances.size() && how != instance_text::none) {
+                const muster::gpu_instance& of = device.instances[instance];
+                id += "[" + of.name;
+                if (how == instance_text::by_place) {
+                    id += " " + std::to_string(std::countr_zero(of.slices)) + " " +
+                          std::to_string(std::popcount(of.slices));
+                    memory = of.memory;
+                    cores = of.cores.value_or(cores);
+                }
+                id += "]";
+            }
+            text += share_text(at, id, memory, cores);
+        }
     return text;
 }
 
 [[nodiscard]] inline std::string held_shares(const pod_shares& pod) {
     std::string text;
     for (const held_share& share : pod.shares)
-        text += share_text(share.container, share.device, muster::units_of(share.memory, 0),
-                           share.cores);
+        text +=
+            share_text(share.container,
+                       share.device + (share.instance.empty() ? "" : "[" + share.instance + "]"),
+                       muster::units_of(share.memory, 0), share.cores);
     return text;
 }
 

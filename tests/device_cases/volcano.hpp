@@ -125,6 +125,52 @@ inline void read_pod(const object& source, object_metadata& pod,
     return compare("group", text_at(source, "group"), volcano_group_of(pod));
 }
 
+/// Reads the geometries of a device, and which of its instances are in use. Returns the names of
+/// the latter that it does not have.
+inline std::string read_instances(const object& from, muster::shared_device& to) {
+    std::vector<muster::codec::volcano_vgpu::mig_geometry> geometries;
+    for (const value& each : from.at("geometries").as_array()) {
+        auto& geometry = geometries.emplace_back();
+        geometry.group = text_at(each.as_object(), "group");
+        for (const value& kind : each.as_object().at("kinds").as_array())
+            geometry.templates.push_back({text_at(kind.as_object(), "name"),
+                                          number_at(kind.as_object(), "memory"),
+                                          number_at(kind.as_object(), "count")});
+    }
+    to.is_partitioned = true;
+    to.instances = mig_instances(geometries);
+    std::string unknown;
+    for (const value& each : from.at("placed").as_array()) {
+        const std::string name(each.as_string());
+        bool is_known = false;
+        for (const muster::gpu_instance& instance : to.instances)
+            if (instance.name == name) {
+                to.used.slices |= instance.slices;
+                is_known = true;
+            }
+        unknown += is_known ? "" : name + " ";
+    }
+    return unknown;
+}
+
+/// The instance that Volcano chooses on one device.
+[[nodiscard]] inline std::string check_instance(const object& source) {
+    muster::shared_device device;
+    device.id = text_at(source, "id");
+    // A device with an unknown instance in use gives none.
+    const bool is_known = read_instances(source, device).empty();
+    const auto found = is_known ? muster::find_instance(device.instances, device.used.slices,
+                                                        number_at(source, "request"))
+                                : std::nullopt;
+    const std::string wrong = compare("fits", source.at("fits").as_bool(), found.has_value());
+    if (!wrong.empty() || !found)
+        return wrong;
+    const muster::gpu_instance& of = device.instances[*found];
+    return compare("instance",
+                   text_at(source, "chosen") + " " + std::to_string(number_at(source, "memory")),
+                   device.id + "[" + of.name + "] " + std::to_string(of.memory));
+}
+
 [[nodiscard]] inline std::string check_choice(const object& source) {
     object_metadata pod;
     std::vector<container_resources> containers;
@@ -147,6 +193,9 @@ inline void read_pod(const object& source, object_metadata& pod,
         const auto& used = from.at("used").as_array();
         device.used = {used[0].to_number<std::int64_t>(), used[1].to_number<std::int64_t>(),
                        used[2].to_number<std::int64_t>()};
+        if (from.if_contains("geometries"))
+            if (const std::string unknown = read_instances(from, device); !unknown.empty())
+                return "instances in use that no geometry has: " + unknown;
         for (const value& group : from.at("groups").as_array())
             device.sharers.push_back({{}, std::string(group.as_string())});
     }
@@ -158,7 +207,7 @@ inline void read_pod(const object& source, object_metadata& pod,
     if (!wrong.empty())
         return wrong;
     return compare("devices", expected_shares(source.at("chosen").as_array()),
-                   allocated_shares(devices, requests, answer));
+                   allocated_shares(devices, requests, answer, instance_text::by_name));
 }
 
 } // namespace volcano_cases
@@ -175,6 +224,8 @@ inline void read_pod(const object& source, object_metadata& pod,
         return volcano_cases::check_list(source);
     if (kind == "request")
         return volcano_cases::check_request(source);
+    if (kind == "instance")
+        return volcano_cases::check_instance(source);
     if (kind == "group")
         return volcano_cases::check_group(source);
     if (kind == "node")

@@ -16,7 +16,7 @@ struct assigned_device {
     std::string request;
     std::string driver;
     std::string pool;
-    /// The name of the device in its pool, or the id of the GPU.
+    /// The name of the device in its pool, or the id of the GPU; `id[name]` for an instance (MIG).
     std::string device;
     /// For a shared GPU: memory in the unit of its system, and cores in percent. Otherwise 0.
     std::int64_t memory = 0;

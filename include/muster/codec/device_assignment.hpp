@@ -212,16 +212,22 @@ private:
         std::size_t next = 0;
         for (std::size_t at = 0; at < pods.size(); ++at)
             for (const share_request& asks : requests_on(on, *demands[at], at)) {
-                for (const std::size_t device : made.devices[next]) {
-                    const share_request& part = part_for(asks, on.devices[device]);
+                for (std::size_t share = 0; share < made.devices[next].size(); ++share) {
+                    const std::size_t device = made.devices[next][share];
+                    const std::size_t instance = made.instance_of(next, share);
+                    const auto& instances = on.devices[device].instances;
+                    const share_amounts used = amounts_of(
+                        on.devices[device], part_for(asks, on.devices[device]), instance);
                     devices_[pods[at]->metadata.key].push_back(
                         {{},
                          {},
                          {},
                          {},
-                         ids[device],
-                         units_of(part.memory, on.devices[device].memory),
-                         part.cores});
+                         ids[device] + (instance < instances.size()
+                                            ? "[" + instances[instance].name + "]"
+                                            : std::string()),
+                         used.memory,
+                         used.cores});
                 }
                 ++next;
             }

@@ -10,6 +10,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -108,6 +109,7 @@ with_held(const share_stock& on, std::span<const share_demand* const> pods) {
             device.used.slots = saturating_add(device.used.slots, each.amounts.slots);
             device.used.memory = saturating_add(device.used.memory, each.amounts.memory);
             device.used.cores = saturating_add(device.used.cores, each.amounts.cores);
+            device.used.slices |= each.amounts.slices;
             if (!each.group.empty())
                 device.sharers.push_back({std::nullopt, each.group});
             for (const std::size_t function : each.functions)
@@ -126,12 +128,22 @@ namespace detail {
     return request.needs_idle || request.partition ? 0 : request.cores == 0 ? 1 : 2;
 }
 
+/// The order of requests with the same turn on a node with partitioned devices, where it can change
+/// whether they fit: the ones for the most memory first, as large instances have few places.
+[[nodiscard]] inline bool is_larger(const share_request& lhs, const share_request& rhs,
+                                    std::int64_t most_memory) {
+    const auto size = [&](const share_request& of) {
+        return std::tuple(units_of(of.memory, most_memory), of.cores, of.count);
+    };
+    return size(rhs) < size(lhs);
+}
+
 } // namespace detail
 
 /// Allocates the shares of all these pods on one node, in addition to what they hold. The answer
-/// does not depend on the order of the pods. The requests of the answer are those of the pods, in
-/// their order. O(devices + requests) and one allocate_shares(). Precondition: each pod suits the
-/// node (see suits()).
+/// does not depend on the order of the pods, except on partitioned devices if requests differ in
+/// their filters only. The requests of the answer are those of the pods, in their order. O(devices
+/// + requests) and one allocate_shares(). Precondition: each pod suits the node (see suits()).
 [[nodiscard]] inline share_allocation allocate_on(const share_stock& on,
                                                   std::span<const share_demand* const> pods,
                                                   std::int64_t max_steps) {
@@ -140,13 +152,24 @@ namespace detail {
         for (share_request& each : requests_on(on, *pods[at], at))
             requests.push_back(std::move(each));
     if (requests.empty())
-        return {share_outcome::allocated, {}, {}, 0, 0};
+        return {.outcome = share_outcome::allocated};
     std::vector<std::size_t> order(requests.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
+    std::int64_t most_memory = 0;
+    bool has_instances = false;
+    for (const shared_device& each : on.devices) {
+        most_memory = std::max(most_memory, each.memory);
+        has_instances = has_instances || each.is_partitioned;
+    }
     std::stable_sort(order.begin(), order.end(), [&](std::size_t lhs, std::size_t rhs) {
-        return detail::turn_of(requests[lhs]) < detail::turn_of(requests[rhs]);
+        const int left = detail::turn_of(requests[lhs]);
+        const int right = detail::turn_of(requests[rhs]);
+        return left != right
+                   ? left < right
+                   : has_instances && detail::is_larger(requests[lhs], requests[rhs], most_memory);
     });
     std::vector<share_request> sorted;
+    sorted.reserve(requests.size());
     for (const std::size_t at : order)
         sorted.push_back(requests[at]);
     share_allocation made = allocate_shares(with_held(on, pods), sorted, rules_of(*on.system),
@@ -155,7 +178,9 @@ namespace detail {
         made.failed_request = order[made.failed_request];
         return made;
     }
-    for (auto* const lists : {&made.devices, &made.functions}) {
+    for (auto* const lists : {&made.devices, &made.functions, &made.instances}) {
+        if (lists->empty())
+            continue;
         auto in_order = std::move(*lists);
         lists->assign(requests.size(), {});
         for (std::size_t at = 0; at < order.size(); ++at)
@@ -174,7 +199,7 @@ inline void hold(share_demand& to, const share_stock& on, const share_request& r
         const share_request& part = part_for(request, device);
         held_device_share& held = to.held.emplace_back();
         held.at = index;
-        held.amounts = {1, units_of(part.memory, device.memory), part.cores};
+        held.amounts = amounts_of(device, part, made.instance_of(at, number));
         held.group = part.group;
         if (const std::size_t function = made.functions[at][number]; function != no_function)
             held.functions.push_back(function);

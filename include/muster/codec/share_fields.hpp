@@ -59,9 +59,10 @@ namespace detail {
     made.modes = hami::mode_key;
     made.nearness = hami::numa_bind_key;
     made.resources = {made.count, made.amount, made.part, made.cores};
-    made.own = {hami::policy_key, hami::node_policy_key};
-    made.annotations = {made.models, made.models_not, made.ids,         made.ids_not,
-                        made.modes,  made.nearness,   hami::policy_key, hami::node_policy_key};
+    made.own = {hami::policy_key, hami::node_policy_key, hami::weights_key};
+    made.annotations = {made.models,      made.models_not, made.ids,         made.ids_not,
+                        made.modes,       made.nearness,   hami::policy_key, hami::node_policy_key,
+                        hami::weights_key};
     made.has_uuids = true;
     return made;
 }

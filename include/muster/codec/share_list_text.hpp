@@ -18,9 +18,9 @@ namespace codec {
 namespace detail {
 
 /// Reads the list of a pod's devices of HAMi and Volcano: `;` between containers, `:` after each
-/// device, and `id,type,memory,cores` for each device, with memory in MiB and cores in percent. A
-/// partition, `id[group,position]`, counts as a share of its device. Ids must not have other
-/// commas. Appends the shares to `to`. Returns an error message; empty if there is none. O(text).
+/// device, and `id,type,memory,cores` for each device, with memory in MiB and cores in percent. In
+/// `id[name]` the name is that of an instance of the device. Ids must not have commas. Appends the
+/// shares to `to`. Returns an error message; empty if there is none. O(text).
 [[nodiscard]] inline std::string read_share_list(std::string_view text,
                                                  std::vector<held_share>& to) {
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
@@ -29,15 +29,16 @@ namespace detail {
         for (std::string_view entry : split_text(containers[container], ':')) {
             if (without_blanks(entry).empty())
                 continue;
-            // A partition's id has commas of its own.
             std::string id;
+            std::string instance;
             const std::size_t bracket = entry.find('[');
             const std::size_t comma = entry.find(',');
             if (bracket != std::string_view::npos && bracket < comma) {
                 const std::size_t end = entry.find(']', bracket);
                 if (end == std::string_view::npos)
-                    return in_quotes(entry) + " has a partition without an end (expected ])";
+                    return in_quotes(entry) + " has an instance without an end (expected ])";
                 id = entry.substr(0, bracket);
+                instance = entry.substr(bracket + 1, end - bracket - 1);
                 entry.remove_prefix(end + 1);
             }
             const std::vector<std::string_view> parts = split_text(entry, ',');
@@ -53,19 +54,32 @@ namespace detail {
                 id = parts[0];
             if (id.empty())
                 return in_quotes(entry) + " has no id (expected id,type,memory,cores)";
-            to.push_back({std::move(id), memory_amount{*memory}, *cores, container});
+            to.push_back({std::move(id),
+                          memory_amount{*memory},
+                          *cores,
+                          container,
+                          {},
+                          std::move(instance)});
         }
     return {};
 }
 
-/// Returns the list of one container: `id,type,memory,cores:` for each device. O(shares).
+/// Returns the list of one container: `id,type,memory,cores:` for each device. `names_instances`:
+/// an instance is `id[name]`, with the memory that the container requests; else it is a share of
+/// its device, with the memory of the instance. O(shares).
 [[nodiscard]] inline std::string share_list_text(const std::vector<chosen_share>& shares,
-                                                 std::size_t container, std::string_view type) {
+                                                 std::size_t container, std::string_view type,
+                                                 bool names_instances) {
     std::string text;
-    for (const chosen_share& share : shares)
-        if (share.container == container)
-            text += share.device + "," + std::string(type) + "," + std::to_string(share.memory) +
-                    "," + std::to_string(share.cores) + ":";
+    for (const chosen_share& share : shares) {
+        if (share.container != container)
+            continue;
+        const bool named = names_instances && share.instance;
+        text += share.device + (named ? "[" + share.instance->name + "]" : "") + "," +
+                std::string(type) + "," +
+                std::to_string(named ? share.asked_memory : share.memory) + "," +
+                std::to_string(share.cores) + ":";
+    }
     return text;
 }
 

@@ -15,6 +15,7 @@
 #include <muster/codec/metadata_text.hpp>
 #include <muster/codec/node_shares.hpp>
 #include <muster/codec/request_reader.hpp>
+#include <muster/devices/gpu_instance.hpp>
 #include <muster/devices/share_request.hpp>
 #include <muster/devices/shared_device.hpp>
 
@@ -44,6 +45,14 @@ struct held_share {
     std::size_t container = 0;
     /// Bus ids of its virtual functions.
     std::vector<std::string> functions = {};
+    /// The name of the instance of a partitioned device; empty = not named.
+    std::string instance = {};
+};
+
+/// An instance of a partitioned device that a standing pod holds.
+struct held_instance {
+    std::string device;
+    std::uint64_t slices = 0;
 };
 
 /// What a standing pod holds of the devices of its node.
@@ -54,6 +63,9 @@ struct pod_shares {
     std::string node;
     std::string group;
     std::vector<held_share> shares;
+    /// The instances of the shares that do not name one; those of a device are in the order of its
+    /// shares.
+    std::vector<held_instance> instances = {};
     /// Why the devices of the pod are unknown; empty = they are known.
     std::string unread;
 };
@@ -86,9 +98,13 @@ struct share_marks {
 struct chosen_share {
     std::size_t container = 0;
     std::string device;
-    /// In the device's unit.
+    /// In the device's unit. For an instance: what it has.
     std::int64_t memory = 0;
     std::int64_t cores = 0;
+    /// Absent if the device is not partitioned.
+    std::optional<gpu_instance> instance = {};
+    /// For an instance: the memory that the container requests.
+    std::int64_t asked_memory = 0;
 };
 
 namespace detail {
@@ -128,8 +144,60 @@ read_share_amount(const container_resources& of, std::string_view resource, std:
 
 } // namespace detail
 
+namespace detail {
+
+/// Returns the slices of the next instance that a pod holds of a device, and drops it from
+/// `instances`; 0 if there is none.
+[[nodiscard]] inline std::uint64_t take_instance(std::vector<held_instance>& instances,
+                                                 std::string_view device) {
+    const auto found =
+        std::find_if(instances.begin(), instances.end(),
+                     [&](const held_instance& each) { return each.device == device; });
+    if (found == instances.end())
+        return 0;
+    const std::uint64_t slices = found->slices;
+    instances.erase(found);
+    return slices;
+}
+
+/// Returns what a share uses. If its instance is unknown, its device becomes unhealthy.
+[[nodiscard]] inline share_amounts held_amounts(const held_share& of, shared_device& device,
+                                                std::vector<held_instance>& instances) {
+    share_amounts made{1, units_of(of.memory, device.memory), of.cores};
+    made.slices = instances.empty() ? 0 : take_instance(instances, device.id);
+    if (device.is_partitioned && made.slices == 0)
+        for (const gpu_instance& each : device.instances)
+            if (each.name == of.instance) {
+                made.memory = each.memory;
+                made.slices = each.slices;
+                break;
+            }
+    if (device.is_partitioned != (made.slices != 0))
+        device.healthy = false;
+    return made;
+}
+
+/// Adds instances that no share names. On a device that is not partitioned they are a
+/// contradiction, and those of an unknown device may be on any partitioned one: then the devices
+/// become unhealthy.
+inline void add_instances(const std::vector<held_instance>& instances, node_shares& to) {
+    for (const held_instance& each : instances) {
+        shared_device* const device = to.find(each.device);
+        if (device != nullptr && device->is_partitioned)
+            device->used.slices |= each.slices;
+        else if (device != nullptr)
+            device->healthy = false;
+        else
+            for (shared_device& other : to.devices)
+                other.healthy = other.healthy && !other.is_partitioned;
+    }
+}
+
+} // namespace detail
+
 /// Adds what a pod holds to the devices of its node. Returns the ids that are not devices of the
-/// node. Init containers run one after the other, so each amount counts as the maximum of each init
+/// node. A partitioned device becomes unhealthy if it is unknown which instance the pod holds. Init
+/// containers run one after the other, so each amount counts as the maximum of each init
 /// container's amount and the sum of the containers' amounts. `init_containers`: number of the
 /// pod's init containers. O(shares × devices).
 inline std::vector<std::string> add_pod_shares(node_shares& to, const pod_shares& pod,
@@ -140,7 +208,9 @@ inline std::vector<std::string> add_pod_shares(node_shares& to, const pod_shares
     struct holding {
         std::map<std::size_t, share_amounts> init;
         share_amounts running;
+        std::uint64_t slices = 0;
     };
+    std::vector<held_instance> instances = pod.instances;
     std::map<std::string, holding> holdings;
     for (const held_share& share : pod.shares) {
         shared_device* const device = to.find(share.device);
@@ -152,13 +222,16 @@ inline std::vector<std::string> add_pod_shares(node_shares& to, const pod_shares
         holding& held = holdings[share.device];
         share_amounts& sum =
             share.container < init_containers ? held.init[share.container] : held.running;
-        sum.slots = saturating_add(sum.slots, 1);
-        sum.memory = saturating_add(sum.memory, units_of(share.memory, device->memory));
-        sum.cores = saturating_add(sum.cores, share.cores);
+        const share_amounts used = detail::held_amounts(share, *device, instances);
+        sum.slots = saturating_add(sum.slots, used.slots);
+        sum.memory = saturating_add(sum.memory, used.memory);
+        sum.cores = saturating_add(sum.cores, used.cores);
+        held.slices |= used.slices;
         for (virtual_function& each : device->functions)
             each.in_use = each.in_use || std::find(share.functions.begin(), share.functions.end(),
                                                    each.bus_id) != share.functions.end();
     }
+    detail::add_instances(instances, to);
     for (const auto& [id, held] : holdings) {
         share_amounts most = held.running;
         for (const auto& [container, each] : held.init)
@@ -168,25 +241,38 @@ inline std::vector<std::string> add_pod_shares(node_shares& to, const pod_shares
         device.used.slots = saturating_add(device.used.slots, most.slots);
         device.used.memory = saturating_add(device.used.memory, most.memory);
         device.used.cores = saturating_add(device.used.cores, most.cores);
+        device.used.slices |= held.slices;
         if (!pod.group.empty())
             device.sharers.push_back({std::nullopt, pod.group});
     }
     return unknown;
 }
 
-/// Returns the devices of one pod's requests, for the functions that write its marks. `devices` and
-/// `chosen`: see allocate_shares(). `first`: position of the pod's first request in `chosen`.
-/// O(shares).
+/// Returns the devices of one pod's requests, for the functions that write its marks. `devices`,
+/// `chosen` and `instances`: see allocate_shares(); `instances` is empty if no device is
+/// partitioned. `first`: position of the pod's first request in `chosen`. O(shares).
 [[nodiscard]] inline std::vector<chosen_share>
 chosen_shares(const pod_share_requests& of, const std::vector<shared_device>& devices,
-              const std::vector<std::vector<std::size_t>>& chosen, std::size_t first) {
+              const std::vector<std::vector<std::size_t>>& chosen, std::size_t first,
+              const std::vector<std::vector<std::size_t>>& instances = {}) {
     std::vector<chosen_share> shares;
     for (std::size_t at = 0; at < of.requests.size(); ++at) {
         const container_share& each = of.requests[at];
-        for (const std::size_t index : chosen[first + at])
-            shares.push_back({each.container, devices[index].id,
-                              units_of(each.request.memory, devices[index].memory),
-                              each.request.cores});
+        for (std::size_t number = 0; number < chosen[first + at].size(); ++number) {
+            const shared_device& device = devices[chosen[first + at][number]];
+            const std::size_t instance =
+                instances.empty() ? device.instances.size() : instances[first + at][number];
+            const share_amounts used = amounts_of(device, each.request, instance);
+            chosen_share& made = shares.emplace_back();
+            made.container = each.container;
+            made.device = device.id;
+            made.memory = used.memory;
+            made.cores = used.cores;
+            if (instance < device.instances.size()) {
+                made.instance = device.instances[instance];
+                made.asked_memory = units_of(each.request.memory, device.memory);
+            }
+        }
     }
     return shares;
 }

@@ -129,6 +129,8 @@ private:
         share_stock stock;
         /// For nodes of KAI: what each standing pod holds.
         std::map<const pod_object*, std::vector<held_device_share>> held;
+        /// By partitioned device: the slices that standing pods hold, as far as they are read.
+        std::map<std::size_t, std::uint64_t> slices{};
     };
 
     static bool is_there(const pod_object& pod) {
@@ -219,7 +221,7 @@ private:
             // What is on another node says nothing of this one.
             if (!shares->unread.empty() || (!shares->node.empty() && shares->node != pod.node))
                 close(of.stock);
-            demand.held = held_of(of.stock, pod, *shares);
+            demand.held = held_of(of, pod, *shares);
         } else if (!read_share_requests(system, pod, *out_).empty()) {
             // The pod runs on devices that no annotation names.
             close(of.stock);
@@ -232,8 +234,17 @@ private:
             each.healthy = false;
     }
 
-    [[nodiscard]] static std::vector<held_device_share>
-    held_of(const share_stock& on, const pod_object& of, const pod_shares& pod) {
+    /// Devices of which the pod holds an unknown instance become unhealthy, with a warning. Warns
+    /// of instances that overlap those of another pod, too.
+    [[nodiscard]] std::vector<held_device_share> held_of(node_devices& there, const pod_object& of,
+                                                         const pod_shares& pod) const {
+        share_stock& on = there.stock;
+        const auto warn = [&](const std::string& what, const shared_device& device,
+                              const char* then) {
+            report(*out_, severity::warning, of.metadata.where, {"metadata", "annotations"},
+                   "pod " + pod.pod + " holds " + what + " of device " + in_quotes(device.id) +
+                       then);
+        };
         node_shares alone;
         alone.devices = on.devices;
         for (shared_device& each : alone.devices) {
@@ -246,9 +257,21 @@ private:
             of.share_containers, [](const container_resources& each) { return each.is_init; });
         static_cast<void>(add_pod_shares(alone, pod, static_cast<std::size_t>(init_containers)));
         std::vector<held_device_share> held;
-        for (std::size_t at = 0; at < alone.devices.size(); ++at)
-            if (const share_amounts& used = alone.devices[at].used; used != share_amounts{})
+        for (std::size_t at = 0; at < alone.devices.size(); ++at) {
+            if (on.devices[at].healthy && !alone.devices[at].healthy) {
+                on.devices[at].healthy = false;
+                warn("an unknown instance (MIG)", alone.devices[at], ", which gets no pods");
+            }
+            const share_amounts& used = alone.devices[at].used;
+            if (used != share_amounts{})
                 held.push_back({at, used, pod.group, functions_in_use(alone.devices[at])});
+            if (used.slices == 0)
+                continue;
+            std::uint64_t& others = there.slices[at];
+            if ((others & used.slices) != 0)
+                warn("an instance (MIG)", alone.devices[at], " that overlaps one of another pod");
+            others |= used.slices;
+        }
         return held;
     }
 

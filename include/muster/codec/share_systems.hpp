@@ -79,7 +79,7 @@ read_held_shares(share_system system, const pod_object& pod, diagnostics& out) {
 /// give them the same partitions. O(annotations).
 [[nodiscard]] inline bool same_registers(const object_metadata& lhs, const object_metadata& rhs) {
     for (const std::string_view key :
-         {hami::register_key, hami::cordon_key, volcano_vgpu::register_key}) {
+         {hami::register_key, hami::cordon_key, hami::links_key, volcano_vgpu::register_key}) {
         const std::string* const one = lhs.annotations.find(key);
         const std::string* const other = rhs.annotations.find(key);
         if ((one == nullptr) != (other == nullptr) || (one && *one != *other))
@@ -97,20 +97,22 @@ read_held_shares(share_system system, const pod_object& pod, diagnostics& out) {
 }
 
 /// Returns the annotations of a Binding that hand GPUs over to the agent of a node. `chosen`: for
-/// each request of the pod, the indices of its devices; `functions`: those of their virtual
-/// functions. `seconds`: Unix time. `gpus`: the node's Device, if the system is Koordinator.
-/// O(shares). Precondition: the system is not KAI.
+/// each request of the pod, the indices of its devices; `instances` and `functions`: the positions
+/// of its instances and virtual functions on them, empty if there are none. `seconds`: Unix time.
+/// `gpus`: the node's Device, if the system is Koordinator. O(shares). Preconditions: the system is
+/// not KAI; for Koordinator, `functions` is of the shape of `chosen`.
 [[nodiscard]] inline share_marks
 handover_marks(share_system system, const pod_share_requests& asked, const std::string& node,
                const std::vector<shared_device>& devices,
-               const std::vector<std::vector<std::size_t>>& chosen,
-               const std::vector<std::vector<std::size_t>>& functions, std::int64_t seconds,
-               const koordinator_device_object* gpus) {
+               const std::vector<std::vector<std::size_t>>& chosen, std::int64_t seconds,
+               const koordinator_device_object* gpus,
+               const std::vector<std::vector<std::size_t>>& instances = {},
+               const std::vector<std::vector<std::size_t>>& functions = {}) {
     if (system == share_system::koordinator)
         return gpus && gpus->shares.devices.size() == devices.size()
                    ? koordinator_marks(asked, chosen, functions, *gpus)
                    : share_marks{};
-    const std::vector<chosen_share> shares = chosen_shares(asked, devices, chosen, 0);
+    const std::vector<chosen_share> shares = chosen_shares(asked, devices, chosen, 0, instances);
     if (system == share_system::hami)
         return hami_marks(shares, asked.containers, node, seconds);
     if (system == share_system::openb)

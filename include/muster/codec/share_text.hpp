@@ -10,6 +10,7 @@
 #include <muster/codec/share_demand.hpp>
 #include <muster/devices/device_labels.hpp>
 #include <muster/devices/device_partition.hpp>
+#include <muster/devices/gpu_instance.hpp>
 #include <muster/devices/share_request.hpp>
 #include <muster/devices/shared_device.hpp>
 
@@ -46,6 +47,15 @@ inline void append_labels(const device_labels& labels, std::string& to) {
     }
     append_words(words, to);
 }
+inline void append_instances(const shared_device& of, std::string& to) {
+    to += " " + std::to_string(of.used.slices);
+    for (const gpu_instance& each : of.instances) {
+        to += " " + std::to_string(each.memory) + " " +
+              (each.cores ? std::to_string(*each.cores) : "-") + " " + std::to_string(each.slices) +
+              " " + std::to_string(each.apart_from) + " " + std::to_string(each.beside);
+        append_words({each.name}, to);
+    }
+}
 
 } // namespace detail
 
@@ -62,6 +72,10 @@ inline void append_labels(const device_labels& labels, std::string& to) {
             (of.apart_from_group ? " apart" : "");
     for (const device_key key : of.order)
         text += " " + std::to_string(static_cast<int>(key));
+    if (of.weights != load_weights{})
+        text += " by " + std::to_string(of.weights.slots) + " " +
+                std::to_string(of.weights.memory) + " " + std::to_string(of.weights.cores);
+    text += of.prefers_links ? " linked" : "";
     detail::append_words({of.group, of.filter.kind}, text);
     detail::append_words(of.filter.models, text);
     detail::append_words(of.filter.model_names, text);
@@ -100,7 +114,7 @@ inline void append_labels(const device_labels& labels, std::string& to) {
     for (const held_device_share& each : of.held) {
         text += "\nholds " + std::to_string(each.at) + " " + std::to_string(each.amounts.slots) +
                 " " + std::to_string(each.amounts.memory) + " " +
-                std::to_string(each.amounts.cores);
+                std::to_string(each.amounts.cores) + " " + std::to_string(each.amounts.slices);
         detail::append_words({each.group}, text);
         for (const std::size_t function : each.functions)
             text += " " + std::to_string(function);
@@ -130,6 +144,10 @@ inline void append_labels(const device_labels& labels, std::string& to) {
             text += function.in_use ? " used" : " free";
             detail::append_labels(function.labels, text);
         }
+        if (each.is_partitioned)
+            detail::append_instances(each, text);
+        for (const std::int64_t link : each.links)
+            text += " " + std::to_string(link);
     }
     text += of.partitions.is_required ? "\npartitions only" : "\n";
     for (const device_partition& each : of.partitions.partitions) {

@@ -30,10 +30,20 @@ namespace detail {
     return all <= 0 || part >= all ? 1000 : saturate((int128{part} * 1000 + all - 1) / all);
 }
 
+/// Returns the memory of the largest free instance in thousandths of the device's, rounded down.
+[[nodiscard]] inline std::int64_t milli_of_instances(const shared_device& of) noexcept {
+    std::int64_t most = 0;
+    for (const gpu_instance& each : of.instances)
+        if (each.is_free(of.used.slices))
+            most = std::max(most, each.memory);
+    return of.memory <= 0 ? 0 : saturate(int128{std::min(most, of.memory)} * 1000 / of.memory);
+}
+
 } // namespace detail
 
 /// Returns the free thousandths of each GPU beside these demands: the smaller of the free parts of
-/// its memory and of its cores, 0 if the GPU accepts no more pods. For demands that do not name
+/// its memory and of its cores, 0 if the GPU accepts no more pods; of a partitioned GPU that of its
+/// largest free instance. For demands that do not name
 /// their GPUs, allocate_on() chooses them. O(GPUs) plus one allocate_on().
 [[nodiscard]] inline std::vector<std::int64_t>
 gpu_milli_left(const share_stock& of, std::span<const share_demand* const> pods,
@@ -51,9 +61,10 @@ gpu_milli_left(const share_stock& of, std::span<const share_demand* const> pods,
     for (const shared_device& each : devices) {
         if (!each.type.empty())
             continue;
-        const bool takes_more =
-            each.healthy && !each.is_partitioned && (!each.slots || each.used.slots < *each.slots);
+        const bool takes_more = each.healthy && (!each.slots || each.used.slots < *each.slots);
         std::int64_t here = takes_more ? detail::milli_left(each.memory, each.used.memory) : 0;
+        if (each.is_partitioned)
+            here = std::min(here, detail::milli_of_instances(each));
         if (each.cores && *each.cores > 0)
             here = std::min(here, detail::milli_left(*each.cores, each.used.cores));
         left.push_back(here);

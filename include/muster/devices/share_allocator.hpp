@@ -31,16 +31,24 @@ enum class share_outcome : std::uint8_t {
 /// The answer for a list of requests.
 struct share_allocation {
     share_outcome outcome = share_outcome::none;
-    /// For each request the indices of its devices, in the order in which they were chosen; empty
-    /// unless `allocated`.
-    /// Devices of partners follow.
-    std::vector<std::vector<std::size_t>> devices;
+    /// For each request the indices of its devices, in the order in which they were chosen, and
+    /// then those of its partners; empty unless `allocated`.
+    std::vector<std::vector<std::size_t>> devices = {};
     /// For each device in `devices`, the position of its virtual function, or `no_function`.
     std::vector<std::vector<std::size_t>> functions = {};
+    /// For each of `devices` the position of the share's instance, if the device is partitioned;
+    /// empty if no device is.
+    std::vector<std::vector<std::size_t>> instances = {};
     /// Unless `allocated`: the first request that finds no devices after the first choice for the
     /// requests before it, or the request at which the steps ended.
     std::size_t failed_request = 0;
     std::int64_t steps = 0;
+
+    /// Returns the position of the instance of a share; a position that no device has if its device
+    /// is not partitioned. `share`: its position in `devices[request]`. O(1).
+    [[nodiscard]] std::size_t instance_of(std::size_t request, std::size_t share) const noexcept {
+        return instances.empty() ? detail::no_instance : instances[request][share];
+    }
 };
 
 namespace detail {
@@ -59,11 +67,16 @@ namespace detail {
 }
 
 /// Returns true only if the order of the requests cannot change whether they fit. The rules about
-/// cores depend on the order only if some requests have cores and others have none. Partitions, of
-/// which the devices must be unused, depend on it only if other requests can share the devices.
-/// O(requests).
-[[nodiscard]] inline bool is_free_of_order(std::span<const share_request> requests,
+/// cores depend on the order only if some requests have cores and others have none. Partitions of a
+/// node, of which the devices must be unused, depend on it only if other requests can share the
+/// devices. On partitioned devices a share can use more than it requests, so the order matters.
+/// O(devices + requests).
+[[nodiscard]] inline bool is_free_of_order(std::span<const shared_device> devices,
+                                           std::span<const share_request> requests,
                                            const share_rules& rules) noexcept {
+    if (std::any_of(devices.begin(), devices.end(),
+                    [](const shared_device& each) { return each.is_partitioned; }))
+        return false;
     bool with_cores = false;
     bool without_cores = false;
     bool with_partitions = false;
@@ -121,8 +134,10 @@ inline constexpr std::int64_t most_shares = 2048;
 /// served first if the order of the requests cannot change the answer. `none` is exact. Of devices
 /// that are equal for all requests, one is tried; states of the devices that failed are remembered.
 /// One step is the choice of one device, or one scan of all devices for a request. A device never
-/// gets more than it has; a device that is used beyond its capacity gets no shares. `partitions`:
-/// those of the node, for requests that use them. The answer is
+/// gets more than it has; a device that is used beyond its capacity gets no shares. On a
+/// partitioned device each share gets an instance, at first the first one that is free; no two
+/// shares overlap. There the amounts of a request are compared with what is free, and those of the
+/// instance are used. `partitions`: those of the node, for requests that use them. The answer is
 /// `undecided` if the steps end, or if there are more than `most_share_requests` requests or more
 /// than `most_shares` shares. Precondition: no amount of a device is negative.
 [[nodiscard]] inline share_allocation allocate_shares(std::span<const shared_device> devices,
@@ -154,6 +169,7 @@ inline constexpr std::int64_t most_shares = 2048;
             answer.outcome = share_outcome::allocated;
             answer.devices = std::move(search).chosen();
             answer.functions = std::move(search).functions();
+            answer.instances = std::move(search).instances();
         } else {
             answer.outcome = search.has_ended() ? share_outcome::undecided : share_outcome::none;
         }
@@ -161,7 +177,7 @@ inline constexpr std::int64_t most_shares = 2048;
     };
     if (run(requests, true) || answer.steps >= max_steps)
         return answer;
-    if (!detail::is_free_of_order(requests, rules)) {
+    if (!detail::is_free_of_order(devices, requests, rules)) {
         run(requests, false);
         return answer;
     }
@@ -186,13 +202,13 @@ inline constexpr std::int64_t most_shares = 2048;
                                                             std::span<const share_request> requests,
                                                             const share_allocation& allocation) {
     for (std::size_t at = 0; at < allocation.devices.size(); ++at)
-        for (std::size_t number = 0; number < allocation.devices[at].size(); ++number) {
-            shared_device& device = devices[allocation.devices[at][number]];
+        for (std::size_t share = 0; share < allocation.devices[at].size(); ++share) {
+            shared_device& device = devices[allocation.devices[at][share]];
             const share_request& part = part_for(requests[at], device);
-            detail::add_share(device, device.used, part);
+            detail::add_share(device, device.used, part, allocation.instance_of(at, share));
             if (!part.group.empty())
                 device.sharers.push_back({part.pod, part.group});
-            if (const std::size_t function = allocation.functions[at][number];
+            if (const std::size_t function = allocation.functions[at][share];
                 function != no_function)
                 device.functions[function].in_use = true;
         }

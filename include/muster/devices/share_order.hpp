@@ -30,14 +30,15 @@ struct share_use {
 }
 
 /// HAMi's load of a device: 0 unless slots, memory and cores are counted. O(1).
-[[nodiscard]] constexpr int128 load_of(const shared_device& device,
-                                       const share_amounts& used) noexcept {
+[[nodiscard]] constexpr int128 load_of(const shared_device& device, const share_amounts& used,
+                                       const load_weights& weights) noexcept {
     const std::int64_t slots = device.slots.value_or(0);
     const std::int64_t cores = device.cores.value_or(0);
     if (slots == 0 || cores == 0 || device.memory == 0)
         return 0;
-    return used_part(used.slots, slots) + used_part(used.cores, cores) +
-           used_part(used.memory, device.memory);
+    return used_part(used.slots, slots) * weights.slots +
+           used_part(used.cores, cores) * weights.cores +
+           used_part(used.memory, device.memory) * weights.memory;
 }
 
 /// Returns the value by which a key sorts the device; smaller values come first. Precondition: the
@@ -76,9 +77,9 @@ struct share_use {
     case device_key::slots_down:
         return -static_cast<int128>(used.slots);
     case device_key::load_up:
-        return load_of(device, used);
+        return load_of(device, used, request.weights);
     case device_key::load_down:
-        return -load_of(device, used);
+        return -load_of(device, used, request.weights);
     }
     return 0;
 }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <muster/devices/share_links.hpp>
 #include <muster/devices/share_order.hpp>
 #include <muster/devices/share_request.hpp>
 #include <muster/devices/share_rules.hpp>
@@ -148,8 +149,11 @@ share_places(std::vector<std::size_t> candidates, std::size_t count,
     const bool is_near = request.prefers_near && is_known;
     sort_devices(candidates, devices, uses, request, is_near ? request.near_order : request.order);
     if (!is_near) {
-        for (share_place& each : places_of(candidates, devices, request.within))
+        for (share_place& each : places_of(candidates, devices, request.within)) {
+            if (request.prefers_links)
+                put_linked_first(each, devices, count);
             places.push_back(std::move(each));
+        }
         return places;
     }
     for (const auto level :

@@ -12,6 +12,7 @@
 #include <muster/base/checked.hpp>
 #include <muster/devices/device_labels.hpp>
 #include <muster/devices/device_partition.hpp>
+#include <muster/devices/gpu_instance.hpp>
 #include <muster/devices/share_filter.hpp>
 #include <muster/devices/shared_device.hpp>
 
@@ -72,7 +73,8 @@ enum class device_key : std::uint8_t {
     /// Number of shares.
     slots_up,
     slots_down,
-    /// Sum of the used fractions of slots, cores and memory; 0 unless the device has all three.
+    /// Sum of the used fractions of slots, cores and memory, weighted; 0 unless the device has all
+    /// three.
     load_up,
     load_down,
 };
@@ -82,6 +84,14 @@ using device_order = std::array<device_key, 3>;
 
 inline constexpr device_order as_listed{device_key::index_up, device_key::index_up,
                                         device_key::index_up};
+
+/// The weights of `device_key::load_up` and `load_down`. Preconditions: from 0 to int32's maximum.
+struct load_weights {
+    std::int64_t slots = 1;
+    std::int64_t memory = 1;
+    std::int64_t cores = 1;
+    friend bool operator==(const load_weights&, const load_weights&) = default;
+};
 
 /// Shares of equal size on `count` different devices of one node, for one container of a pod.
 /// Preconditions: no amount is negative.
@@ -100,6 +110,10 @@ struct share_request {
     /// The device must have no shares when it is chosen. Later requests can share it.
     bool needs_idle = false;
     device_order order = as_listed;
+    load_weights weights = {};
+    /// Prefers devices with the best links between them, or for one device the one with the worst
+    /// links; `order` decides ties.
+    bool prefers_links = false;
     /// The pod of the request. Requests of one pod have the same number.
     std::size_t pod = 0;
     /// The group of the pod; empty = none.
@@ -132,6 +146,17 @@ struct share_request {
         if (partner.filter.type == device.type)
             return partner;
     return request;
+}
+
+/// Returns what a share of the request uses of a device. `instance`: position of its instance; any
+/// other position if the device is not partitioned. O(1).
+[[nodiscard]] inline share_amounts amounts_of(const shared_device& device,
+                                              const share_request& request,
+                                              std::size_t instance) noexcept {
+    if (instance >= device.instances.size())
+        return {1, units_of(request.memory, device.memory), request.cores};
+    const gpu_instance& of = device.instances[instance];
+    return {1, of.memory, of.cores.value_or(request.cores), of.slices};
 }
 
 } // namespace v0_1

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <muster/base/checked.hpp>
+#include <muster/devices/gpu_instance.hpp>
 #include <muster/devices/share_request.hpp>
 #include <muster/devices/shared_device.hpp>
 
@@ -20,10 +21,13 @@ struct share_rules {
     bool full_cores_need_idle = false;
     /// A device of which all cores are used cannot serve requests for 0 cores.
     bool full_cores_refuse_zero = false;
+    /// A request can get several instances of one partitioned device. Its other rules apply to the
+    /// device as it was before the request.
+    bool repeats_instances = false;
 };
 
 /// HAMi 2.10, pkg/device/nvidia/device.go.
-inline constexpr share_rules hami_rules{true, true};
+inline constexpr share_rules hami_rules{true, true, true};
 /// Volcano, pkg/scheduler/api/devices/nvidia/vgpu/utils.go.
 inline constexpr share_rules volcano_vgpu_rules{true, true};
 /// Koordinator 1.8, pkg/scheduler/plugins/deviceshare/allocator_gpu.go.
@@ -55,6 +59,8 @@ enum class share_refusal : std::uint8_t {
     group,
     /// No virtual function that the request accepts is free.
     functions,
+    /// The device is partitioned, and no free instance has enough memory.
+    instances,
 };
 
 [[nodiscard]] constexpr std::string_view message(share_refusal reason) noexcept {
@@ -66,7 +72,7 @@ enum class share_refusal : std::uint8_t {
     case share_refusal::unhealthy:
         return "the device is unhealthy or cordoned";
     case share_refusal::partitioned:
-        return "the device is divided into partitions, which are not modelled";
+        return "the device is divided into instances (MIG), and none is known";
     case share_refusal::filtered:
         return "the pod does not accept the device's model, id or mode";
     case share_refusal::unknown_place:
@@ -85,6 +91,8 @@ enum class share_refusal : std::uint8_t {
         return "the device is shared by another pod of the group";
     case share_refusal::functions:
         return "no virtual function that the pod accepts is free";
+    case share_refusal::instances:
+        return "the device has no free instance (MIG) with enough memory";
     }
     return "not a reason";
 }
@@ -119,7 +127,7 @@ namespace detail {
         return share_refusal::malformed;
     if (!device.healthy)
         return share_refusal::unhealthy;
-    if (device.is_partitioned)
+    if (device.is_partitioned && device.instances.empty())
         return share_refusal::partitioned;
     if (!request.filter.accepts(device))
         return share_refusal::filtered;
@@ -134,8 +142,14 @@ namespace detail {
            (lasting == share_refusal::unknown_place && request.partition);
 }
 
+/// Returns whether a partitioned device has no free instance for a share of the request.
+[[nodiscard]] inline bool lacks_instance(const shared_device& device, const share_amounts& used,
+                                         const share_request& request) noexcept {
+    return !find_instance(device.instances, used.slices, units_of(request.memory, device.memory));
+}
+
 /// Returns the first refusal that depends on the use of the device. Precondition: the request is
-/// well formed. O(sharers).
+/// well formed. O(sharers + instances).
 [[nodiscard]] inline share_refusal refusal_by_use(const shared_device& device,
                                                   const share_amounts& used,
                                                   const std::vector<device_sharer>& sharers,
@@ -163,13 +177,15 @@ namespace detail {
     if (request.apart_from_group && !request.group.empty() &&
         std::any_of(sharers.begin(), sharers.end(), is_near))
         return share_refusal::group;
+    if (device.is_partitioned && lacks_instance(device, used, request))
+        return share_refusal::instances;
     return share_refusal::none;
 }
 
 } // namespace detail
 
 /// Returns why the device, with its present use, cannot serve a share of the request; `none` if it
-/// can. Partners of the request do not count. O(filter + sharers + functions).
+/// can. Partners of the request do not count. O(filter + sharers + instances + functions).
 [[nodiscard]] inline share_refusal
 refusal_of(const shared_device& device, const share_request& request, const share_rules& rules) {
     const share_refusal lasting = detail::lasting_refusal(device, request);

@@ -14,6 +14,7 @@
 #include <muster/base/checked.hpp>
 #include <muster/devices/device_labels.hpp>
 #include <muster/devices/device_partition.hpp>
+#include <muster/devices/gpu_instance.hpp>
 #include <muster/devices/share_order.hpp>
 #include <muster/devices/share_partners.hpp>
 #include <muster/devices/share_places.hpp>
@@ -29,12 +30,17 @@ inline constexpr std::size_t no_function = std::numeric_limits<std::size_t>::max
 
 namespace detail {
 
-/// Adds a share of the request to the use of a device.
+/// Position of the instance of a share on a device that is not partitioned.
+inline constexpr std::size_t no_instance = static_cast<std::size_t>(-1);
+
+/// Adds a share of the request to the use of a device. `instance`: its position on the device.
 inline void add_share(const shared_device& device, share_amounts& used,
-                      const share_request& request) noexcept {
-    used.slots = saturating_add(used.slots, 1);
-    used.memory = saturating_add(used.memory, units_of(request.memory, device.memory));
-    used.cores = saturating_add(used.cores, request.cores);
+                      const share_request& request, std::size_t instance) noexcept {
+    const share_amounts share = amounts_of(device, request, instance);
+    used.slots = saturating_add(used.slots, share.slots);
+    used.memory = saturating_add(used.memory, share.memory);
+    used.cores = saturating_add(used.cores, share.cores);
+    used.slices |= share.slices;
 }
 
 /// Returns the position of the first virtual function from `from` on that is free and that the
@@ -66,12 +72,19 @@ public:
           functions_(requests.size()) {
         for (const share_request& request : requests)
             keeps_apart_ = keeps_apart_ || request.apart_from_group;
-        for (const shared_device& device : devices)
+        uses_.reserve(devices.size());
+        for (const shared_device& device : devices) {
             uses_.push_back({device.used,
                              keeps_apart_ ? device.sharers : std::vector<device_sharer>{},
                              functions_in_use(device)});
+            has_instances_ = has_instances_ || device.is_partitioned;
+        }
+        repeats_ = has_instances_ && rules.repeats_instances;
+        if (has_instances_)
+            instances_.resize(requests.size());
+        accepted_.reserve(requests.size());
         for (const share_request& request : requests) {
-            accepted_.emplace_back();
+            accepted_.emplace_back().reserve(devices.size());
             for (std::size_t index = 0; index < devices.size(); ++index)
                 if (is_candidate(devices[index], request))
                     accepted_.back().push_back(index);
@@ -91,6 +104,10 @@ public:
     /// For each chosen device the position of its virtual function; `no_function` = none.
     [[nodiscard]] std::vector<std::vector<std::size_t>> functions() && {
         return std::move(functions_);
+    }
+    /// Empty if no device is partitioned.
+    [[nodiscard]] std::vector<std::vector<std::size_t>> instances() && {
+        return std::move(instances_);
     }
 
 private:
@@ -149,6 +166,8 @@ private:
                 if (device.memory == other.memory && device.cores == other.cores &&
                     device.slots == other.slots && device.type == other.type &&
                     device.functions == other.functions && accepting[index] == accepting[like] &&
+                    device.is_partitioned == other.is_partitioned &&
+                    device.instances == other.instances &&
                     (!by_place || at_same_place(device, other, share_nearness::same_pcie)))
                     break;
             }
@@ -166,12 +185,15 @@ private:
         for (std::size_t at = requests_.size(); at-- > 0;) {
             const share_request& request = requests_[at];
             std::optional<std::int64_t> least;
+            bool by_instances = false;
             for (const std::size_t index : accepted_[at]) {
                 const std::int64_t units = units_of(request.memory, devices_[index].memory);
                 least = std::min(least.value_or(units), units);
+                by_instances = by_instances || devices_[index].is_partitioned;
             }
             needs_[at] = needs_[at + 1];
-            if (!least)
+            // Instances can have more than their device in sum, because they are rounded.
+            if (!least || by_instances)
                 continue;
             const auto count = std::min(counts_[at], most);
             needs_[at].memory += static_cast<int128>(*least) * count;
@@ -220,13 +242,14 @@ private:
         if (counts_[at] == 0)
             return serve(at + 1);
         std::vector<std::size_t> candidates;
+        candidates.reserve(accepted_[at].size());
         for (const std::size_t index : accepted_[at])
             if (takes(index, request))
                 candidates.push_back(index);
         const auto count = static_cast<std::size_t>(counts_[at]);
         for (const share_place& place :
              share_places(std::move(candidates), count, devices_, uses_, request, *partitions_)) {
-            if (place.size() >= count && choose(at, place, 0, count))
+            if ((repeats_ || place.size() >= count) && choose(at, place, 0, count))
                 return true;
             if (has_ended_)
                 return false;
@@ -236,15 +259,24 @@ private:
         return false;
     }
 
-    /// Chooses `count` more devices of a place, from position `from` on.
-    bool choose(std::size_t at, const share_place& place, std::size_t from, std::size_t count) {
+    /// Chooses `count` more devices of a place, from position `from` on. `instance`: the first
+    /// instance to try of the device there.
+    bool choose(std::size_t at, const share_place& place, std::size_t from, std::size_t count,
+                std::size_t instance = 0) {
         if (count == 0)
             return serve_partners(at, 0);
-        for (std::size_t next = from; next + count <= place.size(); ++next) {
-            if (has_like(place, from, next))
+        const std::size_t end = repeats_ ? place.size() : place.size() - count + 1;
+        for (std::size_t next = from; next < end; ++next) {
+            if (repeats_ && !has_room(at, place, next, count, next == from ? instance : 0))
+                return false;
+            // A device with an instance of the request is tried from a later instance on.
+            if (!first_only_ && has_like(place, instance > 0 ? from + 1 : from, next))
                 continue;
-            if (take(at, requests_[at], place[next],
-                     [&] { return choose(at, place, next + 1, count - 1); }))
+            const bool found =
+                devices_[place[next]].is_partitioned
+                    ? choose_instance(at, place, next, count, next == from ? instance : 0)
+                    : give(at, place, next, count, no_instance);
+            if (found)
                 return true;
             if (has_ended_)
                 return false;
@@ -252,18 +284,68 @@ private:
         return false;
     }
 
+    /// Returns whether the devices from position `next` on have `count` instances for the request,
+    /// or can be chosen themselves. `from`: the first instance of the device there.
+    [[nodiscard]] bool has_room(std::size_t at, const share_place& place, std::size_t next,
+                                std::size_t count, std::size_t from) const {
+        std::size_t room = 0;
+        for (; next < place.size() && room < count; ++next, from = 0) {
+            const shared_device& device = devices_[place[next]];
+            room += !device.is_partitioned
+                        ? 1
+                        : most_instances(device.instances, uses_[place[next]].amounts.slices,
+                                         units_of(requests_[at].memory, device.memory), from);
+        }
+        return room >= count;
+    }
+
+    /// Gives a share one of the free instances of the device at position `next`, the first of the
+    /// order if `first_only_`.
+    bool choose_instance(std::size_t at, const share_place& place, std::size_t next,
+                         std::size_t count, std::size_t from) {
+        const shared_device& device = devices_[place[next]];
+        const std::int64_t memory = units_of(requests_[at].memory, device.memory);
+        const std::uint64_t used = uses_[place[next]].amounts.slices;
+        std::uint64_t tried = 0;
+        for (auto each = find_instance(device.instances, used, memory, from); each;
+             each = find_instance(device.instances, used, memory, *each + 1)) {
+            // Instances with the same neighbours are alike.
+            const std::uint64_t beside = device.instances[*each].beside;
+            if ((tried & beside) != 0)
+                continue;
+            tried |= beside;
+            if (give(at, place, next, count, *each))
+                return true;
+            if (has_ended_)
+                return false;
+        }
+        return false;
+    }
+
+    /// Gives a share the device at position `next`, and chooses the other devices of the request.
+    bool give(std::size_t at, const share_place& place, std::size_t next, std::size_t count,
+              std::size_t instance) {
+        const bool again = repeats_ && instance != no_instance;
+        return take(at, requests_[at], place[next], instance, [&] {
+            return choose(at, place, again ? next : next + 1, count - 1, again ? instance + 1 : 0);
+        });
+    }
+
     /// Gives a device to a request or its partner, with each virtual function that differs from the
     /// others in turn, and continues with `rest`.
     template<class Rest>
-    bool take(std::size_t at, const share_request& part, std::size_t index, const Rest& rest) {
+    bool take(std::size_t at, const share_request& part, std::size_t index, std::size_t instance,
+              const Rest& rest) {
         if (!take_step())
             return false;
         const shared_device& device = devices_[index];
         const share_use before = uses_[index];
-        add_share(device, uses_[index].amounts, part);
+        add_share(device, uses_[index].amounts, part, instance);
         if (keeps_apart_ && !part.group.empty())
             uses_[index].sharers.push_back({part.pod, part.group});
         chosen_[at].push_back(index);
+        if (has_instances_)
+            instances_[at].push_back(instance);
         bool found = false;
         if (!part.function) {
             functions_[at].push_back(no_function);
@@ -292,6 +374,8 @@ private:
         }
         if (!found) {
             chosen_[at].pop_back();
+            if (has_instances_)
+                instances_[at].pop_back();
             uses_[index] = before;
         }
         return found;
@@ -309,7 +393,8 @@ private:
         const bool is_bound = request.partners_at_same_roots;
         share_place place;
         for (const std::size_t index : partner_order(partner, roots, devices_, uses_))
-            if (lasting_refusal(devices_[index], partner) == share_refusal::none &&
+            if (!devices_[index].is_partitioned &&
+                lasting_refusal(devices_[index], partner) == share_refusal::none &&
                 takes(index, partner) &&
                 (!is_bound || devices_[index].pcie.empty() ||
                  roots.count(devices_[index].pcie) != 0))
@@ -339,7 +424,7 @@ private:
                 continue;
             pcie_roots left = missing;
             left.erase(devices_[place[next]].pcie);
-            if (take(at, partner, place[next],
+            if (take(at, partner, place[next], no_instance,
                      [&] { return choose_partner(at, number, place, next + 1, count - 1, left); }))
                 return true;
             if (has_ended_)
@@ -376,6 +461,8 @@ private:
             const share_use& use = uses_[index];
             parts.push_back({static_cast<std::int64_t>(kinds_[index]), use.amounts.slots,
                              use.amounts.memory, use.amounts.cores});
+            if (devices_[index].is_partitioned)
+                parts.back().push_back(static_cast<std::int64_t>(use.amounts.slices));
             std::vector<std::int64_t> sharers;
             for (const device_sharer& each : use.sharers)
                 sharers.push_back(number_of(each));
@@ -411,7 +498,9 @@ private:
     std::int64_t steps_left_;
     std::int64_t max_steps_;
     std::vector<std::vector<std::size_t>> chosen_;
+    /// As `chosen_`: the positions of the virtual functions, and of the instances.
     std::vector<std::vector<std::size_t>> functions_;
+    std::vector<std::vector<std::size_t>> instances_;
     std::vector<share_use> uses_;
     /// By request, the devices without a lasting refusal.
     std::vector<std::vector<std::size_t>> accepted_;
@@ -423,6 +512,10 @@ private:
     bool counts_cores_ = true;
     /// Some request depends on the groups of the sharers.
     bool keeps_apart_ = false;
+    /// Some device is partitioned.
+    bool has_instances_ = false;
+    /// A request can get several instances of one device.
+    bool repeats_ = false;
     std::set<std::vector<std::int64_t>> lost_;
     std::vector<device_sharer> sharers_;
     std::size_t furthest_ = 0;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <muster/devices/device_labels.hpp>
+#include <muster/devices/gpu_instance.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -21,6 +22,8 @@ struct share_amounts {
     std::int64_t memory = 0;
     /// Percent of the device's compute.
     std::int64_t cores = 0;
+    /// Slices of a partitioned device, one per bit.
+    std::uint64_t slices = 0;
 
     friend bool operator==(const share_amounts&, const share_amounts&) = default;
 };
@@ -70,8 +73,13 @@ struct shared_device {
     std::string mode = {};
     /// False for a device that gets no new shares.
     bool healthy = true;
-    /// The device is divided into partitions (MIG), which are not modelled, so it gets no shares.
+    /// The device is divided into instances (MIG): each share uses one of `instances`.
     bool is_partitioned = false;
+    /// In the order in which they are tried. Empty unless `is_partitioned`.
+    std::vector<gpu_instance> instances = {};
+    /// By index of a device of the node: the score of the link to it, larger is better. Devices
+    /// beyond the end have 0.
+    std::vector<std::int64_t> links = {};
     /// Standing pods with a share of the device that name a group.
     std::vector<device_sharer> sharers = {};
     /// The word of the node's system for devices other than GPUs, such as `rdma`; empty = a GPU.

@@ -141,8 +141,8 @@ public:
         const choice& of = known->second;
         if (of.system == codec::share_system::kai)
             return codec::kai_marks(of.gpus.fraction.groups);
-        return codec::handover_marks(*of.system, of.asked, of.node, of.devices, of.chosen,
-                                     of.functions, seconds, gpus_of(of.node));
+        return codec::handover_marks(*of.system, of.asked, of.node, of.devices, of.chosen, seconds,
+                                     gpus_of(of.node), of.instances, of.functions);
     }
 
     /// Drops the choices of pods that have a node, are gone, have another uid, or are not being
@@ -168,7 +168,9 @@ private:
         std::vector<shared_device> devices{};
         /// For each request of the pod, the indices of its devices.
         std::vector<std::vector<std::size_t>> chosen{};
-        /// The same for their virtual functions.
+        /// The positions of the instances on these devices; empty if none is partitioned.
+        std::vector<std::vector<std::size_t>> instances{};
+        /// Those of the virtual functions.
         std::vector<std::vector<std::size_t>> functions{};
         /// The shares that the pod holds by the choice. Not used for KAI, whose devices change
         /// their positions with the pods of the node: see `gpus`.
@@ -248,6 +250,8 @@ private:
                  codec::requests_on(on, *demands[first + number], number)) {
                 to.chosen.push_back(made.devices[next]);
                 to.functions.push_back(made.functions[next]);
+                if (!made.instances.empty())
+                    to.instances.push_back(made.instances[next]);
                 if (on.system == codec::share_system::kai)
                     to.gpus = groups.name(each, made.devices[next], to.uid, node, to.attempt);
                 codec::hold(to.demand, on, each, made, next);

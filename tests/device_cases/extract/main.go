@@ -5,6 +5,8 @@
 // puts a recorder around these functions, adds a test that draws random cases, and runs the tests.
 //
 //	cd tests/device_cases/extract && go run . HAMI VOLCANO KOORDINATOR ..
+//
+// A project whose checkout is `-` is left out.
 package main
 
 import (
@@ -57,11 +59,12 @@ var projects = []project{
 		function(hamiNvidia, "(dev *NvidiaGPUDevices) GenerateResourceRequests", "(dev *NvidiaGPUDevices) generateRecorded"),
 		function("pkg/scheduler/score.go", "fitInDevices", "fitInDevicesRecorded"),
 	}, map[string]string{
-		"hami/util.go.txt":      "pkg/util/recorded.go",
-		"hami/device.go.txt":    "pkg/device/recorded.go",
-		"hami/nvidia.go.txt":    "pkg/device/nvidia/recorded.go",
-		"hami/scheduler.go.txt": "pkg/scheduler/recorded.go",
-		"hami/random.go.txt":    "pkg/scheduler/random_recorded_test.go",
+		"hami/util.go.txt":       "pkg/util/recorded.go",
+		"hami/device.go.txt":     "pkg/device/recorded.go",
+		"hami/nvidia.go.txt":     "pkg/device/nvidia/recorded.go",
+		"hami/scheduler.go.txt":  "pkg/scheduler/recorded.go",
+		"hami/random.go.txt":     "pkg/scheduler/random_recorded_test.go",
+		"hami/random_mig.go.txt": "pkg/scheduler/random_mig_recorded_test.go",
 	}, [][]string{
 		{"./pkg/device", "./pkg/device/nvidia"},
 		{"-run", "calcScore|CalcScore|fitIn|Topology|Mig|MIG|Numa|Random", "./pkg/scheduler"},
@@ -74,12 +77,14 @@ var projects = []project{
 		function(vgpu+"utils.go", "DecodePodDevices", "decodePodRecorded"),
 		function(vgpu+"utils.go", "getPodGroupKey", "groupRecorded"),
 		function(vgpu+"utils.go", "decodeNodeDevices", "decodeNodeRecorded"),
+		function(vgpu+"mig.go", "findMatch", "findMatchRecorded"),
 		// The default has no name for percentages, but the device plugin's settings have this one.
 		{"pkg/scheduler/api/devices/config/config.go", "ResourceMemoryName:  VolcanoVGPUMemory,",
 			"ResourceMemoryName: VolcanoVGPUMemory, ResourceMemoryPercentageName: VolcanoVGPUMemoryPercentage,"},
 	}, map[string]string{
-		"volcano/vgpu.go.txt":   vgpu + "recorded.go",
-		"volcano/random.go.txt": vgpu + "random_recorded_test.go",
+		"volcano/vgpu.go.txt":       vgpu + "recorded.go",
+		"volcano/random.go.txt":     vgpu + "random_recorded_test.go",
+		"volcano/random_mig.go.txt": vgpu + "random_mig_recorded_test.go",
 	}, [][]string{{"./" + vgpu}}},
 	{"koordinator", []edit{
 		function(deviceshare+"allocator_gpu.go", "(a *GPUAllocator) Allocate", "(a *GPUAllocator) allocateRecorded"),
@@ -154,6 +159,10 @@ func extract(of project, from, copied, out, count string) error {
 	return write(of.system, record, filepath.Join(out, of.system+".json"))
 }
 
+// randomNames has the names of the cases that the added tests draw.
+var randomNames = map[string]string{"TestRandomRecorded": "random", "TestRandomMigRecorded": "random-mig",
+	"TestRandomLinksRecorded": "random-links", "TestRandomPodsRecorded": "random"}
+
 // modelled returns false for cases that are of other devices or have parts that are not modelled.
 func modelled(system string, fields map[string]any) bool {
 	kind := fields["kind"].(string)
@@ -161,7 +170,8 @@ func modelled(system string, fields map[string]any) bool {
 		return false
 	}
 	// Of a random case, only the choice and the request.
-	if fields["test"] == "TestRandomRecorded" && kind != "node" && kind != "request" {
+	name, _ := fields["test"].(string)
+	if randomNames[name] != "" && name != "TestRandomPodsRecorded" && kind != "node" && (kind != "request" || randomNames[name] != "random") {
 		return false
 	}
 	if fields["test"] == "TestRandomPodsRecorded" && kind != "pod" {
@@ -226,8 +236,8 @@ func write(system, record, path string) error {
 			continue
 		}
 		seen[string(key)] = true
-		if test == "TestRandomRecorded" || test == "TestRandomPodsRecorded" {
-			test = "random"
+		if name := randomNames[test]; name != "" {
+			test = name
 		}
 		name := fmt.Sprintf("%s-%s", fields["kind"], test)
 		counts[name]++

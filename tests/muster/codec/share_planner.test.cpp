@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <muster/codec/cluster.hpp>
@@ -22,7 +23,8 @@ using namespace muster::codec;
 namespace {
 
 /// Returns "pod=node " of the pods with nodes, in the order of pods.
-std::string placed(const std::string& text, std::string* waits = nullptr) {
+std::string placed(const std::string& text, std::string* waits = nullptr,
+                   std::string* warnings = nullptr) {
     static std::vector<std::vector<document>> kept;
     diagnostics out;
     kept.push_back(read_documents("f", text, out));
@@ -31,6 +33,9 @@ std::string placed(const std::string& text, std::string* waits = nullptr) {
         if (each.level == severity::error)
             FAIL_CHECK(to_text(each));
     auto cluster = make_cluster<muster::max_kinds>(objects, {}, out);
+    for (const diagnostic& each : out.findings())
+        if (warnings && each.level == severity::warning)
+            *warnings += to_text(each) + "\n";
     static_cast<void>(muster::cycle(cluster.state, cluster.now));
     std::string made;
     for (const auto& [key, pod] : cluster.state.pod_keys()) {
@@ -243,6 +248,148 @@ TEST_CASE("a node gives no GPUs if the devices of one of its pods are unknown") 
         pod_text standing = with.pod("s", 3);
         standing.node = "n1";
         CHECK(placed(with.node("n1", 2) + pod(standing) + pod(with.pod("a", 2))) == "s=n1 ");
+    }
+}
+
+namespace {
+
+/// A node with one GPU of 40 GB in mode mig, in the notation of HAMi or Volcano.
+std::string partitioned(bool of_hami, const std::string& name,
+                        const std::string& model = "NVIDIA-A100-SXM4-40GB") {
+    if (!of_hami)
+        return node(name,
+                    ", volcano.sh/vgpu-number: 10, volcano.sh/vgpu-memory: 40960, "
+                    "volcano.sh/vgpu-cores: 100",
+                    ", annotations: {volcano.sh/node-vgpu-register: 'GPU-0,10,40960," + model +
+                        ",true,mig:'}");
+    std::string ones;
+    for (int start = 0; start < 7; ++start)
+        ones += std::string(start > 0 ? "," : "") + "{\"start\":" + std::to_string(start) +
+                ",\"size\":1}";
+    return node(name, ", nvidia.com/gpu: 10",
+                ", annotations: {hami.io/node-nvidia-register: '[{\"id\":\"GPU-0\",\"count\":10,"
+                "\"devmem\":40960,\"devcore\":100,\"type\":\"" +
+                    model +
+                    "\",\"mode\":\"mig\",\"health\":true,\"migProfiles\":["
+                    "{\"name\":\"1g.5gb\",\"memoryMB\":5120,\"core\":14,\"sliceCount\":1,"
+                    "\"placements\":[" +
+                    ones +
+                    "]},{\"name\":\"2g.10gb\",\"memoryMB\":10240,\"core\":28,\"sliceCount\":2,"
+                    "\"placements\":[{\"start\":0,\"size\":2},{\"start\":2,\"size\":2},"
+                    "{\"start\":4,\"size\":2}]},"
+                    "{\"name\":\"3g.20gb\",\"memoryMB\":20480,\"core\":42,\"sliceCount\":3,"
+                    "\"placements\":[{\"start\":0,\"size\":4},{\"start\":4,\"size\":4}]}]}]'}");
+}
+pod_text asking(bool of_hami, const std::string& name, int memory) {
+    const std::string amount = std::to_string(memory);
+    return {name, of_hami ? "nvidia.com/gpu: 1, nvidia.com/gpumem: " + amount
+                          : "volcano.sh/vgpu-number: 1, volcano.sh/vgpu-memory: " + amount};
+}
+/// Makes a pod stand on n1 with an instance of two slices of HAMi, or this instance of Volcano.
+std::string standing(bool of_hami, pod_text of, int start, const std::string& instance) {
+    of.annotations = of_hami ? "hami.io/vgpu-node: n1, hami.io/vgpu-devices-allocated: "
+                               "'GPU-0,NVIDIA,10240,28:;', hami.io/vgpu-mig-allocations: "
+                               "'[{\"containerIndex\":0,\"deviceIndex\":0,\"gpuUUID\":\"GPU-0\","
+                               "\"profile\":\"2g.10gb\",\"placement\":{\"start\":" +
+                                   std::to_string(start) + ",\"size\":2}}]'"
+                             : "volcano.sh/vgpu-node: n1, volcano.sh/vgpu-ids-new: 'GPU-0[" +
+                                   instance + "],NVIDIA,9000,0:'";
+    of.node = "n1";
+    return pod(of);
+}
+
+} // namespace
+
+TEST_CASE("seven pods of a gang start on one GPU in mode mig, and eight do not") {
+    for (const bool of_hami : {true, false}) {
+        CAPTURE(of_hami);
+        std::string gang;
+        std::string all;
+        for (const char* name : {"a", "b", "c", "d", "e", "f", "g"}) {
+            pod_text one = asking(of_hami, name, 5000);
+            one.gang = 7;
+            gang += pod(one);
+            all += std::string(name) + "=n1 ";
+        }
+        CHECK(placed(partitioned(of_hami, "n1") + gang) == all);
+        for (std::size_t at = gang.find("\"7\""); at != std::string::npos;
+             at = gang.find("\"7\"", at))
+            gang.replace(at, 3, "\"8\"");
+        pod_text eighth = asking(of_hami, "h", 5000);
+        eighth.gang = 8;
+        CHECK(placed(partitioned(of_hami, "n1") + gang + pod(eighth)).empty());
+    }
+}
+
+TEST_CASE("pods get the instances that standing pods leave free") {
+    for (const bool of_hami : {true, false}) {
+        CAPTURE(of_hami);
+        const std::string two = partitioned(of_hami, "n1") +
+                                standing(of_hami, asking(of_hami, "s", 9000), 0, "group2-0") +
+                                standing(of_hami, asking(of_hami, "t", 9000), 4, "group2-2");
+        // One place of two slices is left, and none of four.
+        CHECK(placed(two + pod(asking(of_hami, "a", 9000)) + pod(asking(of_hami, "b", 9000))) ==
+              "a=n1 s=n1 t=n1 ");
+        CHECK(placed(two + pod(asking(of_hami, "a", 15'000))) == "s=n1 t=n1 ");
+    }
+}
+
+TEST_CASE("a GPU in mode mig gives nothing if an instance that a pod holds is unknown") {
+    for (const bool of_hami : {true, false}) {
+        CAPTURE(of_hami);
+        pod_text old = asking(of_hami, "s", 9000);
+        old.node = "n1";
+        old.annotations =
+            of_hami ? "hami.io/vgpu-node: n1, hami.io/vgpu-devices-allocated: "
+                      "'GPU-0,NVIDIA,10240,28:;'"
+                    : "volcano.sh/vgpu-node: n1, volcano.sh/vgpu-ids-new: 'GPU-0,NVIDIA,9000,0:'";
+        CHECK(placed(partitioned(of_hami, "n1") + pod(old) + pod(asking(of_hami, "a", 100))) ==
+              "s=n1 ");
+        CHECK(placed(partitioned(of_hami, "n1") + partitioned(of_hami, "n2") + pod(old) +
+                     pod(asking(of_hami, "a", 100))) == "a=n2 s=n1 ");
+    }
+    CHECK(placed(partitioned(false, "n1", "NVIDIA-H200") + pod(asking(false, "a", 100))).empty());
+}
+
+TEST_CASE("unknown instances of standing pods, and those that overlap, are warnings") {
+    for (const bool of_hami : {true, false}) {
+        CAPTURE(of_hami);
+        std::string warnings;
+        const std::string both = partitioned(of_hami, "n1") +
+                                 standing(of_hami, asking(of_hami, "s", 9000), 0, "group2-0") +
+                                 standing(of_hami, asking(of_hami, "t", 9000), 0, "group2-0");
+        // Two places of two slices are left.
+        CHECK(placed(both + pod(asking(of_hami, "a", 9000)) + pod(asking(of_hami, "b", 9000)) +
+                         pod(asking(of_hami, "c", 9000)),
+                     nullptr, &warnings) == "a=n1 b=n1 s=n1 t=n1 ");
+        CHECK(
+            warnings.find("pod default/t holds an instance (MIG) of device \"GPU-0\" that overlaps "
+                          "one of another pod") != std::string::npos);
+        warnings.clear();
+        CHECK(placed(partitioned(of_hami, "n1") +
+                         standing(of_hami, asking(of_hami, "s", 9000), 90, "group9-0") +
+                         pod(asking(of_hami, "a", 100)),
+                     nullptr, &warnings) == "s=n1 ");
+        CHECK(warnings.find("pod default/s holds an unknown instance (MIG) of device \"GPU-0\", "
+                            "which gets no pods") != std::string::npos);
+    }
+}
+
+TEST_CASE("a pod that wishes a mode gets a GPU in this mode") {
+    for (const bool of_hami : {true, false}) {
+        CAPTURE(of_hami);
+        const notation shared = notations()[of_hami ? 0 : 1];
+        const std::string nodes = partitioned(of_hami, "n1") + shared.node("n2", 1);
+        const std::string key = of_hami ? "nvidia.com/vgpu-mode: " : "volcano.sh/vgpu-mode: ";
+        for (const auto& [mode, name] :
+             std::vector<std::pair<std::string, std::string>>{{"mig", "n1"}, {"hami-core", "n2"}}) {
+            pod_text one = asking(of_hami, "a", 4000);
+            one.annotations = key + mode;
+            CHECK(placed(nodes + pod(one)) == "a=" + name + " ");
+        }
+        pod_text third = asking(of_hami, "a", 4000);
+        third.annotations = key + "mps";
+        CHECK(placed(nodes + pod(third)).empty());
     }
 }
 

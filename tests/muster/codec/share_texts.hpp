@@ -155,6 +155,12 @@ inline void check_sound(const node_shares& node) {
         REQUIRE(device.slots.value_or(0) >= 0);
         REQUIRE(device.cores.value_or(0) >= 0);
         REQUIRE(device.used.memory >= 0);
+        REQUIRE((device.is_partitioned || device.instances.empty()));
+        for (const muster::gpu_instance& each : device.instances) {
+            REQUIRE(each.slices != 0);
+            REQUIRE(each.memory >= 0);
+            REQUIRE(each.cores.value_or(0) >= 0);
+        }
     }
 }
 

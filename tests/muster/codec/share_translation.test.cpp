@@ -260,6 +260,33 @@ TEST_CASE("wishes for devices go where they can be said, and are losses elsewher
           "alibabacloud.com/gpu-index 3: HAMi cannot name these GPUs");
 }
 
+TEST_CASE("a mode that the target cannot say is a loss, and so are several instances of one GPU") {
+    const pod mig = hami_pod({{"nvidia.com/vgpu-mode", "mig"}});
+    CHECK(translated(mig, {share_system::volcano}).first ==
+          "c0{volcano.sh/vgpu-memory: 100, volcano.sh/vgpu-number: 1} volcano.sh/vgpu-mode: mig");
+    CHECK(losses_of(mig, share_system::volcano).empty());
+    CHECK(losses_of(mig, share_system::koordinator) ==
+          "nvidia.com/vgpu-mode mig: Koordinator cannot say this mode");
+    CHECK(losses_of(mig, share_system::kai) ==
+          "nvidia.com/vgpu-mode mig: KAI cannot say this mode");
+    CHECK(losses_of(hami_pod({{"nvidia.com/vgpu-mode", "mig,mps"}}), share_system::volcano) ==
+          "nvidia.com/vgpu-mode mig,mps: Volcano cannot say this mode");
+    CHECK(losses_of({{{{"volcano.sh/vgpu-number", "1"}}}, {{"volcano.sh/vgpu-mode", "other"}}},
+                    share_system::hami) == "volcano.sh/vgpu-mode other: HAMi cannot say this mode");
+    const pod two{{{{"nvidia.com/gpu", "2"}, {"nvidia.com/gpumem", "100"}}},
+                  {{"nvidia.com/vgpu-mode", "mig"}}};
+    CHECK(losses_of(two, share_system::volcano) ==
+          "nvidia.com/gpu of container c0: Volcano gives a container instances (MIG) of different "
+          "GPUs only");
+    CHECK(losses_of({{{{"volcano.sh/vgpu-number", "2"}}}, {{"volcano.sh/vgpu-mode", "mig"}}},
+                    share_system::hami) ==
+          "volcano.sh/vgpu-number of container c0: HAMi can give a container several instances "
+          "(MIG) of one GPU");
+    CHECK(losses_of(hami_pod({{"hami.io/device-scoring-weights", "slot=1,core=1,memory=2"}}),
+                    share_system::volcano) ==
+          "hami.io/device-scoring-weights slot=1,core=1,memory=2: Volcano has no such policy");
+}
+
 TEST_CASE("GPUs of one NUMA node are asked of HAMi and of Koordinator, if it allows that") {
     const amounts numa = {{"nvidia.com/numa-bind", "true"}};
     CHECK(translated(hami_pod(numa), {share_system::koordinator}).first ==

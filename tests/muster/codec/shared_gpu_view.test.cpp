@@ -71,6 +71,18 @@ TEST_CASE("a GPU that takes no more pods has nothing left") {
     CHECK(left(two_gpus(), {held}) == std::vector<std::int64_t>{1'000, 750});
 }
 
+TEST_CASE("of a partitioned GPU the largest free instance is left") {
+    share_stock stock = two_gpus();
+    stock.devices[0].is_partitioned = true;
+    CHECK(left(stock, {})[0] == 0);
+    stock.devices[0].instances = {{"small", 200, 20, 0b001, {}, {}},
+                                  {"large", 495, 50, 0b110, {}, {}}};
+    CHECK(left(stock, {})[0] == 495);
+    stock.devices[0].used.slices = 0b100;
+    CHECK(left(stock, {})[0] == 200);
+    CHECK(left(stock, {asks(100, 0, 2)}) == std::vector<std::int64_t>{0, 900});
+}
+
 TEST_CASE("a pod requests the larger part of memory and cores, rounded up") {
     const auto part = [](const share_demand& of) {
         const gpu_part made = gpu_part_of(two_gpus(), of);

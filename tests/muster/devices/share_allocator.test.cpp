@@ -248,6 +248,19 @@ TEST_CASE("each key sorts the devices") {
     CHECK(first(device_key::memory_down, device_key::index_down) == 1);
 }
 
+TEST_CASE("the load of a device is weighted by the request") {
+    auto devices = gpus(2);
+    devices[0].used = {1, 1'600, 90};
+    devices[1].used = {7, 3'200, 10};
+    auto request = share(1);
+    request.order = {device_key::load_up, device_key::index_up, device_key::index_up};
+    CHECK(allocate(devices, {request}).devices == std::vector<indices>{{1}});
+    request.weights.memory = 3;
+    CHECK(allocate(devices, {request}).devices == std::vector<indices>{{0}});
+    request.order[0] = device_key::load_down;
+    CHECK(allocate(devices, {request}).devices == std::vector<indices>{{1}});
+}
+
 TEST_CASE("the devices are sorted again for each request") {
     auto request = share(4'000);
     request.order = {device_key::memory_down, device_key::index_up, device_key::index_up};

@@ -10,7 +10,7 @@
 
 #include <muster/devices/share_allocator.hpp>
 #include <muster/testing/random.hpp>
-#include <muster/testing/settings.hpp>
+#include <support/settings.hpp>
 
 #include "muster/devices/partner_worlds.hpp"
 

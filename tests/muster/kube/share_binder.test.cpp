@@ -138,6 +138,25 @@ TEST_CASE("the Binding hands RDMA devices over with their own virtual functions"
     CHECK_FALSE(binder.lacking({"default", "c"}).empty());
 }
 
+TEST_CASE("the Binding names the instance of a GPU in mode mig, and later pods get other ones") {
+    std::string mig = node(1);
+    mig.replace(mig.find("10000,NVIDIA-A100,true,hami-core"), 32,
+                "40960,NVIDIA-A100-SXM4-40GB,true,mig");
+    const scene of(mig + pod("s", 9000, "GPU-0[group2-1],NVIDIA,9000,0:") + pod("a", 9000) +
+                   pod("b", 100) + pod("c", 100));
+    share_binder binder;
+    for (const char* name : {"a", "b"}) {
+        of.want(binder, name);
+        binder.choose(of.plan, of.pods);
+        CHECK(binder.lacking({"default", name}).empty());
+    }
+    CHECK(given(binder, "a") == "GPU-0[group2-0],NVIDIA,9000,0:");
+    CHECK(given(binder, "b") == "GPU-0[group2-2],NVIDIA,100,0:");
+    of.want(binder, "c");
+    binder.choose(of.plan, of.pods);
+    CHECK_FALSE(binder.lacking({"default", "c"}).empty());
+}
+
 TEST_CASE("chosen shares count as used until their pod is no longer being started") {
     const scene of(node(1) + pod("a", 6000) + pod("b", 6000));
     share_binder binder;

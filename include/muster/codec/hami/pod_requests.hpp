@@ -46,6 +46,7 @@ inline constexpr std::string_view no_use_id_key = "nvidia.com/nouse-gpuuuid";
 inline constexpr std::string_view numa_bind_key = "nvidia.com/numa-bind";
 inline constexpr std::string_view mode_key = "nvidia.com/vgpu-mode";
 inline constexpr std::string_view policy_key = "hami.io/gpu-scheduler-policy";
+inline constexpr std::string_view weights_key = "hami.io/device-scoring-weights";
 /// Annotation with a preference among nodes, which is not modelled.
 inline constexpr std::string_view node_policy_key = "hami.io/node-scheduler-policy";
 
@@ -121,6 +122,30 @@ restricting_words(const object_metadata& pod, std::string_view key) {
     return {keys[0], keys[1], keys[2]};
 }
 
+/// Reads `slot=1,core=1,memory=3`: each weight once, from 0 to int32's maximum, and not all 0.
+/// Returns nullopt if the text is anything else.
+[[nodiscard]] inline std::optional<load_weights> read_hami_weights(std::string_view text) {
+    load_weights read{-1, -1, -1};
+    const std::vector<std::string_view> parts = split_text(text, ',');
+    for (const std::string_view part : parts) {
+        const std::size_t sign = part.find('=');
+        if (sign == std::string_view::npos)
+            return std::nullopt;
+        const std::string_view name = without_blanks(part.substr(0, sign));
+        std::int64_t* const weight = name == "slot"     ? &read.slots
+                                     : name == "core"   ? &read.cores
+                                     : name == "memory" ? &read.memory
+                                                        : nullptr;
+        const auto number = whole_number(without_blanks(part.substr(sign + 1)), 0,
+                                         std::numeric_limits<std::int32_t>::max());
+        if (weight == nullptr || *weight != -1 || !number)
+            return std::nullopt;
+        *weight = *number;
+    }
+    const bool is_whole = read.slots >= 0 && read.cores >= 0 && read.memory >= 0;
+    return is_whole && read != load_weights{0, 0, 0} ? std::optional(read) : std::nullopt;
+}
+
 /// Reads what one container requests. Returns nullopt if it requests no device, or if an amount is
 /// malformed, which is then added to `unsupported`. `is_admitted`: HAMi's webhook has processed the
 /// pod.
@@ -184,6 +209,10 @@ read_hami_requests(const object_metadata& pod, const std::vector<container_resou
     like.within = binds.value_or(false) ? share_nearness::same_numa : share_nearness::anywhere;
     like.order = detail::hami_order(policy, binds.value_or(false));
     like.needs_idle = std::find(words.begin(), words.end(), "mutex") != words.end();
+    like.prefers_links = std::find(words.begin(), words.end(), "topology-aware") != words.end();
+    const std::string* const weights = pod.annotations.find(hami::weights_key);
+    const std::optional<load_weights> weighted =
+        weights ? detail::read_hami_weights(*weights) : load_weights{};
     for (std::size_t index = 0; index < containers.size(); ++index) {
         auto request = detail::read_hami_container(containers[index], options, !pod.uid.empty(),
                                                    read.unsupported);
@@ -198,8 +227,16 @@ read_hami_requests(const object_metadata& pod, const std::vector<container_resou
         request->within = like.within;
         request->order = like.order;
         request->needs_idle = like.needs_idle;
+        request->prefers_links = like.prefers_links;
+        request->weights = weighted.value_or(load_weights{});
         read.requests.push_back({index, std::move(*request)});
     }
+    // HAMi places no pod with malformed weights.
+    if (!weighted && !read.requests.empty())
+        read.unsupported.push_back("metadata.annotations[" + std::string(hami::weights_key) + "] " +
+                                   in_quotes(*weights) +
+                                   " (expected slot=1,core=1,memory=1 with weights from 0 to "
+                                   "2147483647, not all 0)");
     if (numa_at.is_present() && !binds && !read.empty())
         numa_at.warning(in_quotes(numa_at.text()) + " is ignored (expected true or false)");
     return read;

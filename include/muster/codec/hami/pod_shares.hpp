@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include <muster/codec/hami/mig_profiles.hpp>
 #include <muster/codec/metadata_text.hpp>
 #include <muster/codec/share_list_text.hpp>
 #include <muster/codec/share_objects.hpp>
@@ -28,7 +29,8 @@ inline constexpr std::string_view bind_time_key = "hami.io/bind-time";
 
 /// Reads the devices that HAMi gave to a pod. Returns nullopt if the pod has none. If the list
 /// cannot be read, `unread` is set: the free devices of the pod's node are unknown, so it must not
-/// give any. O(annotation).
+/// give any. If the instances of the pod cannot be read, the devices that they are on are known,
+/// and must not give any. O(annotations).
 [[nodiscard]] inline std::optional<pod_shares> read_hami_pod(const object_metadata& pod,
                                                              diagnostics& out) {
     const metadata_text at(pod, "pod", hami::allocated_key, out);
@@ -43,6 +45,10 @@ inline constexpr std::string_view bind_time_key = "hami.io/bind-time";
         read.unread = at.text_of(wrong);
         at.warning(wrong);
     }
+    const metadata_text instances(pod, "pod", hami::mig_allocations_key, out);
+    if (const std::string wrong = read_mig_allocations(instances.text(), read.instances);
+        !wrong.empty())
+        instances.warning(wrong);
     return read;
 }
 
@@ -55,7 +61,7 @@ inline constexpr std::string_view bind_time_key = "hami.io/bind-time";
                                             std::int64_t seconds) {
     std::string list;
     for (std::size_t container = 0; container < containers; ++container)
-        list += detail::share_list_text(shares, container, "NVIDIA") + ";";
+        list += detail::share_list_text(shares, container, "NVIDIA", false) + ";";
     share_marks marks;
     const auto set = [&](std::string_view key, std::string text) {
         marks.annotations.emplace(key, std::move(text));
@@ -64,6 +70,8 @@ inline constexpr std::string_view bind_time_key = "hami.io/bind-time";
     set(hami::time_key, std::to_string(seconds));
     set(hami::allocated_key, list);
     set(hami::to_allocate_key, list);
+    if (std::string instances = mig_allocations_text(shares, containers); !instances.empty())
+        set(hami::mig_allocations_key, std::move(instances));
     set(hami::phase_key, "allocating");
     set(hami::bind_time_key, std::to_string(seconds));
     return marks;

@@ -65,6 +65,11 @@ inline void write_hami_requests(const std::vector<container_share>& asked, share
             out.limit(each.container, hami::cores_resource, request.cores);
     }
     detail::write_hami_wishes(asked.front(), out);
+    const auto& modes = asked.front().request.filter.modes;
+    for (const container_share& each : asked)
+        if (modes && *modes == std::vector<std::string>{"mig"} && each.request.count > 1)
+            out.lose(out.from().count, each.container,
+                     "HAMi can give a container several instances (MIG) of one GPU");
 }
 
 } // namespace codec

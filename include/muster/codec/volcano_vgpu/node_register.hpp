@@ -13,6 +13,7 @@
 
 #include <muster/codec/metadata_text.hpp>
 #include <muster/codec/share_objects.hpp>
+#include <muster/codec/volcano_vgpu/mig_geometries.hpp>
 #include <muster/devices/shared_device.hpp>
 
 namespace muster {
@@ -64,11 +65,14 @@ namespace detail {
 /// is in MiB, cores in percent. Returns nullopt if the node has no register, or if one of the
 /// resources that the plugin reports is 0 or absent; then Volcano assigns no devices of the node.
 /// The mode of the last device applies to the whole node, as in Volcano. Unlike in Volcano,
-/// unhealthy devices get no pods. Entries that cannot be read are skipped, with a warning.
-/// O(annotation × devices).
+/// unhealthy devices get no pods. Entries that cannot be read are skipped, with a warning. On a
+/// node in mode `mig` the devices have the instances of their model's `geometries`; Volcano's
+/// scheduler and device plugin must be configured with these. A device without any gets no pods,
+/// with a warning, where Volcano would share it as in mode `hami-core`. O(annotation × devices).
 [[nodiscard]] inline std::optional<node_shares>
 read_volcano_vgpu_node(const object_metadata& node,
-                       const std::map<std::string, std::int64_t>& allocatable, diagnostics& out) {
+                       const std::map<std::string, std::int64_t>& allocatable, diagnostics& out,
+                       const volcano_vgpu::mig_config& geometries) {
     const metadata_text at(node, "node", volcano_vgpu::register_key, out);
     if (!at.is_present())
         return std::nullopt;
@@ -99,8 +103,23 @@ read_volcano_vgpu_node(const object_metadata& node,
     for (shared_device& device : read.devices) {
         device.mode = mode;
         device.is_partitioned = mode == "mig";
+        if (!device.is_partitioned)
+            continue;
+        if (const auto* const found = find_geometries(geometries, device.model))
+            device.instances = mig_instances(*found);
+        if (device.instances.empty())
+            at.warning("device " + in_quotes(device.id) +
+                       " has mode mig and gets no pods: no geometry of model " +
+                       in_quotes(device.model) + " is known");
     }
     return read;
+}
+
+/// The same with known_mig_geometries().
+[[nodiscard]] inline std::optional<node_shares>
+read_volcano_vgpu_node(const object_metadata& node,
+                       const std::map<std::string, std::int64_t>& allocatable, diagnostics& out) {
+    return read_volcano_vgpu_node(node, allocatable, out, volcano_vgpu::known_mig_geometries());
 }
 
 } // namespace codec

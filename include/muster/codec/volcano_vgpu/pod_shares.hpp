@@ -67,7 +67,7 @@ inline constexpr std::string_view phase_key = "volcano.sh/bind-phase";
     std::string list;
     for (std::size_t index = 0; index < with_request.size(); ++index)
         list += (index == 0 ? "" : ";") +
-                detail::share_list_text(shares, with_request[index], "NVIDIA");
+                detail::share_list_text(shares, with_request[index], "NVIDIA", true);
     share_marks marks;
     const auto set = [&](std::string_view key, std::string text) {
         marks.annotations.emplace(key, std::move(text));

@@ -43,6 +43,10 @@ inline void write_volcano_vgpu_requests(const std::vector<container_share>& aske
     if (filter.modes && filter.modes->size() == 1) {
         out.annotate(volcano_vgpu::mode_key, filter.modes->front());
         said.modes = true;
+        for (const container_share& each : asked)
+            if (filter.modes->front() == "mig" && each.request.count > 1)
+                out.lose(out.from().count, each.container,
+                         "Volcano gives a container instances (MIG) of different GPUs only");
     }
     out.lose_wishes(first, said);
 }

@@ -62,7 +62,7 @@ TEST_CASE("a device without health in HAMi's register is unhealthy, as Go omits 
 TEST_CASE("HAMi's old register has 7 or 9 parts for each device") {
     const auto [node, findings] =
         read("GPU-0,10,7680,100,NVIDIA-T4,0,true:GPU-1,5,8000,200,NVIDIA-T4,1,false,1,mig:");
-    CHECK(findings.empty());
+    CHECK(findings.find("GPU-1\" has mode mig and gets no pods") != std::string::npos);
     REQUIRE(node.devices.size() == 2);
     CHECK(node.devices[0].mode == "hami-core");
     CHECK(node.devices[0].healthy);
@@ -79,6 +79,27 @@ TEST_CASE("a cordoned device of HAMi gets no pods") {
     const auto node = read_hami_node(metadata, out);
     CHECK(node->devices[0].healthy);
     CHECK_FALSE(node->devices[1].healthy);
+}
+
+TEST_CASE("HAMi's scores of links are read by id, and malformed ones are ignored with a warning") {
+    const auto with = [](const std::string& scores, std::size_t warnings) {
+        auto node = annotated(hami::register_key, json);
+        node.annotations.set("hami.io/node-nvidia-score", scores);
+        diagnostics out;
+        const auto made = read_hami_node(node, out);
+        CHECK(out.warnings() == warnings);
+        return std::vector{made->devices[0].links, made->devices[1].links};
+    };
+    using rows = std::vector<std::vector<std::int64_t>>;
+    CHECK(with(R"([{"uuid":"GPU-1","score":{"GPU-0":-7,"GPU-9":1}},{"uuid":"GPU-9"},)"
+               R"({"uuid":"GPU-1","score":{"GPU-0":3}},{"uuid":"GPU-0","score":{"GPU-1":4}}])",
+               0) == rows{{0, 4}, {-7, 0}});
+    CHECK(with("[]", 0) == rows{{}, {}});
+    CHECK(with(R"([{"uuid":"GPU-0","score":null}])", 0) == rows{{}, {}});
+    for (const char* const wrong : {"", "{", "{}", "[1]", R"([{"uuid":"GPU-0","score":1}])",
+                                    R"([{"uuid":"GPU-0","score":{"GPU-1":"x"}}])",
+                                    R"([{"uuid":"GPU-0","score":{"GPU-1":0.5}}])"})
+        CHECK(with(wrong, 1) == rows{{}, {}});
 }
 
 TEST_CASE("a node without HAMi's register has no devices of HAMi") {

@@ -134,6 +134,38 @@ TEST_CASE("each policy of HAMi is an order of devices") {
     CHECK(hami_order("mutex", true) == device_order{device_key::slots_up, numa_down, last});
 }
 
+TEST_CASE("HAMi's weights of the load of a device are read, and malformed ones make the pod wait") {
+    const auto with = [](const std::string& weights) {
+        return read({"{nvidia.com/gpu: 1}"}, "{hami.io/device-scoring-weights: '" + weights + "'}");
+    };
+    CHECK(with("slot=1,core=0,memory=3").requests.at(0).request.weights ==
+          muster::load_weights{1, 3, 0});
+    CHECK(with(" memory = 2 , slot=0,core=5").requests.at(0).request.weights ==
+          muster::load_weights{0, 2, 5});
+    CHECK(with("slot=1,core=1,memory=1").unsupported.empty());
+    for (const char* const wrong :
+         {"", "slot=1", "slot=1,core=1", "slot=1,core=1,memory=1,slot=1", "slot=1,core=1,core=1",
+          "slot=1,core=1,mem=1", "slot=-1,core=1,memory=1", "slot=0,core=0,memory=0",
+          "slot=1,core=1,memory=2147483648", "slot,core,memory", "slot=1,core=1,memory=x"}) {
+        CAPTURE(wrong);
+        const auto made = with(wrong);
+        REQUIRE(made.unsupported.size() == 1);
+        CHECK(made.unsupported[0].find("metadata.annotations[hami.io/device-scoring-weights] \"") ==
+              0);
+    }
+}
+
+TEST_CASE("a pod of HAMi with the policy topology-aware prefers devices by their links") {
+    const auto with = [](const std::string& policy) {
+        return read({"{nvidia.com/gpu: 1}"}, "{hami.io/gpu-scheduler-policy: '" + policy + "'}")
+            .requests.at(0)
+            .request.prefers_links;
+    };
+    CHECK(with("topology-aware"));
+    CHECK(with("binpack, topology-aware"));
+    CHECK_FALSE(with("spread"));
+}
+
 TEST_CASE("a pod with a request that HAMi cannot read waits") {
     CHECK(read({"{nvidia.com/gpu: 1, nvidia.com/gpumem: 3G}"}).unsupported.size() == 1);
     CHECK(read({"{nvidia.com/gpu: 1, nvidia.com/gpumem: 500m}"}).unsupported.size() == 1);

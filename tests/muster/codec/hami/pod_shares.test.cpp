@@ -85,12 +85,13 @@ TEST_CASE("a pod whose devices cannot be read blocks its node") {
     }
 }
 
-TEST_CASE("a share of a partition is a share of the device") {
+TEST_CASE("a share that names an instance is a share of the device") {
     diagnostics out;
     const auto pod = read_hami_pod(annotated(hami::allocated_key, "GPU-0[0,1],N,5,7:;"), out);
     REQUIRE(pod->shares.size() == 1);
     CHECK(pod->shares[0].device == "GPU-0");
     CHECK(pod->shares[0].cores == 7);
+    CHECK(pod->shares[0].instance == "0,1");
 }
 
 TEST_CASE("HAMi's marks read back as the chosen shares") {
