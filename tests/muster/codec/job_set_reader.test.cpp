@@ -307,7 +307,7 @@ TEST_CASE("bad JobSets are refused at the field that is wrong") {
         CAPTURE(made.findings);
         CHECK(made.findings.find(finding) != std::string::npos);
     };
-    refused(set("  []\n"), "spec.replicatedJobs: no replicated job is there");
+    refused(set("    []\n"), "spec.replicatedJobs: no replicated job is there");
     refused(set(replicated("a", 1, 1) + replicated("a", 1, 1)),
             "spec.replicatedJobs[1].name: \"a\" is there twice");
     refused(set(replicated("a", -1, 1)), "spec.replicatedJobs[0].replicas: found -1");

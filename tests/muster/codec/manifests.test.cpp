@@ -153,7 +153,7 @@ TEST_CASE("an object with an empty name is an error") {
     CHECK(read("{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: ''}}")
               .findings == "f:1:70: metadata.name: empty (expected a name)\n");
     CHECK(read("{apiVersion: v1, kind: Node, metadata: {name: null}}").findings ==
-          "f:1:41: metadata.name: required, but missing\n");
+          "f:1:47: metadata.name: required, but missing\n");
     const auto made = read("apiVersion: v1\nkind: Pod\n"
                            "metadata: {name: null, generateName: p-}\nspec: {containers: [{}]}\n");
     CHECK(made.objects.pods.at(0).metadata.key.name.starts_with("p-"));

@@ -247,7 +247,7 @@ TEST_CASE("bad Volcano Jobs are refused at the field that is wrong") {
     refused(job(task("name: a, replicas: 1") + task("name: a, replicas: 1")),
             "spec.tasks[1].name: \"a\" is there twice");
     refused(job(task("name: a, replicas: -1")), "spec.tasks[0].replicas: found -1");
-    refused(job("  []\n"), "spec.tasks: no task is there");
+    refused(job("    []\n"), "spec.tasks: no task is there");
     refused(job(task("name: a, replicas: 5, partitionPolicy: {totalPartitions: 2, partitionSize: "
                      "2}")),
             "totalPartitions: 2 partitions of 2 are not the task's replicas (expected 5 in all)");
