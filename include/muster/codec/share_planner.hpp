@@ -31,6 +31,7 @@
 #include <muster/codec/share_text.hpp>
 #include <muster/codec/volcano_vgpu/node_register.hpp>
 #include <muster/codec/volume_plan.hpp>
+#include <muster/devices/gpu_instance.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -362,7 +363,8 @@ private:
         add_demand(pod, std::move(demand), into);
     }
 
-    /// Adds a resource that no node lists, with the sum over the devices of each node.
+    /// Adds a resource that no node lists, with the sum over the devices of each node, or more: the
+    /// judge decides what fits.
     void supply(const std::string& resource, volume_plan& into) const {
         const auto lists = [&](const node_object* each) {
             return each->allocatable.contains(resource);
@@ -389,7 +391,13 @@ private:
             resource == koordinator_devices::memory_resource)
             return of.memory;
         constexpr std::int64_t most_sharers = 1000;
-        return resource == koordinator_devices::shared_resource ? most_sharers : 100;
+        if (resource == koordinator_devices::shared_resource)
+            return most_sharers;
+        // Of a partitioned device, an instance can use fewer cores than its share requests. The
+        // judge compares them.
+        const std::size_t shares =
+            of.is_partitioned ? most_instances(of.instances, 0, 0) : std::size_t{1};
+        return 100 * static_cast<std::int64_t>(std::max<std::size_t>(shares, 1));
     }
 
     static void add_demand(const pod_object& pod, share_demand demand, volume_plan& into) {

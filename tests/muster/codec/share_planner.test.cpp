@@ -321,6 +321,23 @@ TEST_CASE("seven pods of a gang start on one GPU in mode mig, and eight do not")
     }
 }
 
+TEST_CASE("pods whose cores exceed a GPU in mode mig start if its instances use fewer cores") {
+    const auto thirty = [](const std::string& name) {
+        return pod_text{name,
+                        "nvidia.com/gpu: 1, nvidia.com/gpumem: 4000, nvidia.com/gpucores: 30"};
+    };
+    const std::string node = partitioned(true, "n1");
+    std::string pods;
+    for (const char* const name : {"a", "b", "c", "d", "e", "f"})
+        pods += pod(thirty(name));
+    // Of 14 cores each: the sixth one requests 30 of 30 that are free, and the seventh 30 of 16.
+    CHECK(placed(node + pods) == "a=n1 b=n1 c=n1 d=n1 e=n1 f=n1 ");
+    CHECK(placed(node + pods + pod(thirty("g"))).find("g=") == std::string::npos);
+    pod_text old = thirty("s");
+    old.limits = "nvidia.com/gpu: 1, nvidia.com/gpumem: 9000, nvidia.com/gpucores: 90";
+    CHECK(placed(node + standing(true, old, 0, "") + pods) == "a=n1 b=n1 c=n1 d=n1 s=n1 ");
+}
+
 TEST_CASE("pods get the instances that standing pods leave free") {
     for (const bool of_hami : {true, false}) {
         CAPTURE(of_hami);
