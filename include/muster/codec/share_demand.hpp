@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -10,12 +11,12 @@
 #include <set>
 #include <span>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <muster/base/checked.hpp>
 #include <muster/devices/device_partition.hpp>
+#include <muster/devices/gpu_instance.hpp>
 #include <muster/devices/share_allocator.hpp>
 #include <muster/devices/share_request.hpp>
 #include <muster/devices/share_rules.hpp>
@@ -123,57 +124,94 @@ namespace detail {
 
 /// Which requests are served first. Some refuse a device by what others use of it: one that needs
 /// idle devices or a partition takes them before others share them, and one for 0 cores takes it
-/// before its cores are used up. In this order the most requests fit.
+/// before its cores are used up. In this order the most requests fit, except on partitioned
+/// devices.
 [[nodiscard]] constexpr int turn_of(const share_request& request) noexcept {
     return request.needs_idle || request.partition ? 0 : request.cores == 0 ? 1 : 2;
 }
 
-/// The order of requests with the same turn on a node with partitioned devices, where it can change
-/// whether they fit: the ones for the most memory first, as large instances have few places.
-[[nodiscard]] inline bool is_larger(const share_request& lhs, const share_request& rhs,
-                                    std::int64_t most_memory) {
-    const auto size = [&](const share_request& of) {
-        return std::tuple(units_of(of.memory, most_memory), of.cores, of.count);
-    };
-    return size(rhs) < size(lhs);
+/// Where orders can change whether requests fit. On partitioned devices a share uses what its
+/// instance has, not what it requests.
+enum class serving_order : std::uint8_t {
+    /// As listed, by turn_of().
+    by_turn,
+    /// By turn_of(), then by memory, largest first: large instances have few places.
+    by_memory,
+    /// By the cores that a share must find free beyond those of its instance, largest first: the
+    /// other shares leave the fewest cores to the last one. Then by memory.
+    by_spare_cores,
+};
+
+/// Returns the orders to try on a node, the most promising first. O(devices + instances).
+[[nodiscard]] inline std::vector<serving_order> orders_for(std::span<const shared_device> devices) {
+    bool has_instances = false;
+    bool has_cores = false;
+    for (const shared_device& each : devices) {
+        has_instances = has_instances || each.is_partitioned;
+        for (const gpu_instance& instance : each.instances)
+            has_cores = has_cores || (each.is_partitioned && instance.cores);
+    }
+    if (has_cores)
+        return {serving_order::by_spare_cores, serving_order::by_memory};
+    return {has_instances ? serving_order::by_memory : serving_order::by_turn};
 }
 
-} // namespace detail
-
-/// Allocates the shares of all these pods on one node, in addition to what they hold. The answer
-/// does not depend on the order of the pods, except on partitioned devices if requests differ in
-/// their filters only. The requests of the answer are those of the pods, in their order. O(devices
-/// + requests) and one allocate_shares(). Precondition: each pod suits the node (see suits()).
-[[nodiscard]] inline share_allocation allocate_on(const share_stock& on,
-                                                  std::span<const share_demand* const> pods,
-                                                  std::int64_t max_steps) {
-    std::vector<share_request> requests;
-    for (std::size_t at = 0; at < pods.size(); ++at)
-        for (share_request& each : requests_on(on, *pods[at], at))
-            requests.push_back(std::move(each));
-    if (requests.empty())
-        return {.outcome = share_outcome::allocated};
-    std::vector<std::size_t> order(requests.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::int64_t most_memory = 0;
-    bool has_instances = false;
-    for (const shared_device& each : on.devices) {
-        most_memory = std::max(most_memory, each.memory);
-        has_instances = has_instances || each.is_partitioned;
+/// Returns the cores of the request that the smallest instance for it does not use; all of them if
+/// the instances have none. O(devices + instances).
+[[nodiscard]] inline std::int64_t spare_cores(const share_request& of,
+                                              std::span<const shared_device> devices) {
+    const gpu_instance* smallest = nullptr;
+    for (const shared_device& each : devices) {
+        if (!each.is_partitioned || !of.filter.accepts(each))
+            continue;
+        const std::int64_t memory = units_of(of.memory, each.memory);
+        for (const gpu_instance& instance : each.instances)
+            if (instance.memory >= memory && (!smallest || instance.memory < smallest->memory))
+                smallest = &instance;
     }
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t lhs, std::size_t rhs) {
-        const int left = detail::turn_of(requests[lhs]);
-        const int right = detail::turn_of(requests[rhs]);
-        return left != right
-                   ? left < right
-                   : has_instances && detail::is_larger(requests[lhs], requests[rhs], most_memory);
-    });
+    return of.cores - (smallest ? smallest->cores.value_or(0) : 0);
+}
+
+/// Returns the positions of the requests in this order. O(n log n + n × instances).
+[[nodiscard]] inline std::vector<std::size_t> positions_in(serving_order order,
+                                                           std::span<const share_request> requests,
+                                                           std::span<const shared_device> devices) {
+    std::int64_t most_memory = 0;
+    for (const shared_device& each : devices)
+        most_memory = std::max(most_memory, each.memory);
+    // Smaller keys come first.
+    std::vector<std::array<std::int64_t, 5>> keys;
+    keys.reserve(requests.size());
+    for (const share_request& each : requests) {
+        auto& key = keys.emplace_back(std::array<std::int64_t, 5>{turn_of(each)});
+        if (order == serving_order::by_turn)
+            continue;
+        if (order == serving_order::by_spare_cores) {
+            key[0] = std::min<std::int64_t>(key[0], 1);
+            key[1] = -spare_cores(each, devices);
+        }
+        key[2] = -units_of(each.memory, most_memory);
+        key[3] = -each.cores;
+        key[4] = -each.count;
+    }
+    std::vector<std::size_t> positions(requests.size());
+    std::iota(positions.begin(), positions.end(), std::size_t{0});
+    std::stable_sort(positions.begin(), positions.end(),
+                     [&](std::size_t lhs, std::size_t rhs) { return keys[lhs] < keys[rhs]; });
+    return positions;
+}
+
+/// allocate_shares() with the requests in this order; the answer is in their own.
+[[nodiscard]] inline share_allocation allocate_in(const std::vector<std::size_t>& order,
+                                                  std::span<const share_request> requests,
+                                                  std::span<const shared_device> devices,
+                                                  const share_stock& on, std::int64_t max_steps) {
     std::vector<share_request> sorted;
     sorted.reserve(requests.size());
     for (const std::size_t at : order)
         sorted.push_back(requests[at]);
-    share_allocation made = allocate_shares(with_held(on, pods), sorted, rules_of(*on.system),
-                                            max_steps, on.partitions);
+    share_allocation made =
+        allocate_shares(devices, sorted, rules_of(*on.system), max_steps, on.partitions);
     if (made.outcome != share_outcome::allocated) {
         made.failed_request = order[made.failed_request];
         return made;
@@ -186,6 +224,46 @@ namespace detail {
         for (std::size_t at = 0; at < order.size(); ++at)
             (*lists)[order[at]] = std::move(in_order[at]);
     }
+    return made;
+}
+
+} // namespace detail
+
+/// Allocates the shares of all these pods on one node, in addition to what they hold. The answer
+/// does not depend on the order of the pods, except on partitioned devices if requests differ in
+/// their filters only. There two orders of the requests are tried, if instances have their own
+/// cores: `none` means that neither of them has an answer, and another order can have one. The
+/// requests of the answer are those of the pods, in their order. O(devices × requests) and one or
+/// two allocate_shares(), of `max_steps` together. Precondition: each pod suits the node (see
+/// suits()).
+[[nodiscard]] inline share_allocation allocate_on(const share_stock& on,
+                                                  std::span<const share_demand* const> pods,
+                                                  std::int64_t max_steps) {
+    std::vector<share_request> requests;
+    for (std::size_t at = 0; at < pods.size(); ++at)
+        for (share_request& each : requests_on(on, *pods[at], at))
+            requests.push_back(std::move(each));
+    if (requests.empty())
+        return {.outcome = share_outcome::allocated};
+    const std::vector<shared_device> devices = with_held(on, pods);
+    std::vector<std::vector<std::size_t>> orders;
+    for (const detail::serving_order each : detail::orders_for(devices))
+        if (auto order = detail::positions_in(each, requests, devices);
+            orders.empty() || order != orders.back())
+            orders.push_back(std::move(order));
+    share_allocation made;
+    bool is_decided = true;
+    for (std::size_t at = 0; at < orders.size(); ++at) {
+        const std::int64_t used = made.steps;
+        const std::int64_t left = max_steps - used;
+        made = detail::allocate_in(orders[at], requests, devices, on,
+                                   at + 1 < orders.size() ? left / 2 : left);
+        made.steps += used;
+        if (made.outcome == share_outcome::allocated)
+            return made;
+        is_decided = is_decided && made.outcome == share_outcome::none;
+    }
+    made.outcome = is_decided ? share_outcome::none : share_outcome::undecided;
     return made;
 }
 
