@@ -219,8 +219,13 @@ private:
         if (system == share_system::kai) {
             demand.held = of.held[&pod];
         } else if (const auto shares = read_held_shares(system, pod, *out_)) {
-            // What is on another node says nothing of this one.
-            if (!shares->unread.empty() || (!shares->node.empty() && shares->node != pod.node))
+            // What is on another node says nothing of this one. Without a list of devices, the pod
+            // can have more than its instances.
+            const bool lacks_list = system == share_system::hami &&
+                                    !pod.metadata.annotations.find(hami::allocated_key) &&
+                                    !read_share_requests(system, pod, *out_).empty();
+            if (!shares->unread.empty() || (!shares->node.empty() && shares->node != pod.node) ||
+                lacks_list)
                 close(of.stock);
             demand.held = held_of(of, pod, *shares);
         } else if (!read_share_requests(system, pod, *out_).empty()) {

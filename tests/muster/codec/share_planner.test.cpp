@@ -368,6 +368,23 @@ TEST_CASE("a GPU in mode mig gives nothing if an instance that a pod holds is un
     CHECK(placed(partitioned(false, "n1", "NVIDIA-H200") + pod(asking(false, "a", 100))).empty());
 }
 
+TEST_CASE("an instance that HAMi reserved for a pod is in use even if no list names its device") {
+    pod_text reserved{"s"};
+    reserved.node = "n1";
+    reserved.annotations = "hami.io/vgpu-node: n1, hami.io/vgpu-mig-allocations: "
+                           "'[{\"containerIndex\":0,\"deviceIndex\":0,\"gpuUUID\":\"GPU-0\","
+                           "\"profile\":\"3g.20gb\",\"placement\":{\"start\":0,\"size\":4}}]'";
+    const std::string two = pod(asking(true, "a", 20'000)) + pod(asking(true, "b", 20'000));
+    CHECK(placed(partitioned(true, "n1") + two) == "a=n1 b=n1 ");
+    CHECK(placed(partitioned(true, "n1") + pod(reserved) + two) == "a=n1 s=n1 ");
+    // A pod that requests shares can have others, too.
+    reserved.limits = "nvidia.com/gpu: 2, nvidia.com/gpumem: 20000";
+    CHECK(placed(partitioned(true, "n1") + pod(reserved) + two) == "s=n1 ");
+    reserved.limits.clear();
+    reserved.annotations = "hami.io/vgpu-node: n1, hami.io/vgpu-mig-allocations: '{'";
+    CHECK(placed(partitioned(true, "n1") + pod(reserved) + two) == "s=n1 ");
+}
+
 TEST_CASE("unknown instances of standing pods, and those that overlap, are warnings") {
     for (const bool of_hami : {true, false}) {
         CAPTURE(of_hami);

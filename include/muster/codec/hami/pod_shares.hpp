@@ -27,14 +27,16 @@ inline constexpr std::string_view bind_time_key = "hami.io/bind-time";
 
 } // namespace hami
 
-/// Reads the devices that HAMi gave to a pod. Returns nullopt if the pod has none. If the list
-/// cannot be read, `unread` is set: the free devices of the pod's node are unknown, so it must not
-/// give any. If the instances of the pod cannot be read, the devices that they are on are known,
-/// and must not give any. O(annotations).
+/// Reads the devices that HAMi gave to a pod. Returns nullopt if the pod has none: neither a list
+/// of devices nor instances. If the list cannot be read, `unread` is set: the free devices of the
+/// pod's node are unknown, so it must not give any. If the instances of the pod cannot be read, the
+/// devices that they are on are known from the list, and must not give any; without a list,
+/// `unread` is set. O(annotations).
 [[nodiscard]] inline std::optional<pod_shares> read_hami_pod(const object_metadata& pod,
                                                              diagnostics& out) {
     const metadata_text at(pod, "pod", hami::allocated_key, out);
-    if (!at.is_present())
+    const metadata_text instances(pod, "pod", hami::mig_allocations_key, out);
+    if (!at.is_present() && instances.text().empty())
         return std::nullopt;
     pod_shares read;
     read.pod = pod.key.name_space + "/" + pod.key.name;
@@ -45,10 +47,12 @@ inline constexpr std::string_view bind_time_key = "hami.io/bind-time";
         read.unread = at.text_of(wrong);
         at.warning(wrong);
     }
-    const metadata_text instances(pod, "pod", hami::mig_allocations_key, out);
     if (const std::string wrong = read_mig_allocations(instances.text(), read.instances);
-        !wrong.empty())
+        !wrong.empty()) {
         instances.warning(wrong);
+        if (!at.is_present())
+            read.unread = instances.text_of(wrong);
+    }
     return read;
 }
 

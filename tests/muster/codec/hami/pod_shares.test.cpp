@@ -94,6 +94,25 @@ TEST_CASE("a share that names an instance is a share of the device") {
     CHECK(pod->shares[0].instance == "0,1");
 }
 
+TEST_CASE("a pod without a list of devices has the instances that HAMi reserved for it") {
+    diagnostics out;
+    const auto pod = read_hami_pod(
+        annotated(hami::mig_allocations_key,
+                  R"([{"gpuUUID":"GPU-0","profile":"1g","placement":{"start":3,"size":1}}])"),
+        out);
+    REQUIRE(pod.has_value());
+    CHECK(pod->shares.empty());
+    CHECK(pod->unread.empty());
+    REQUIRE(pod->instances.size() == 1);
+    CHECK(pod->instances[0].slices == 8);
+    CHECK_FALSE(read_hami_pod(annotated(hami::mig_allocations_key, ""), out).has_value());
+    CHECK(out.warnings() == 0);
+    const auto unread = read_hami_pod(annotated(hami::mig_allocations_key, "{"), out);
+    REQUIRE(unread.has_value());
+    CHECK(unread->unread.find("pod x: hami.io/vgpu-mig-allocations: ") == 0);
+    CHECK(out.warnings() == 1);
+}
+
 TEST_CASE("HAMi's marks read back as the chosen shares") {
     const std::vector<chosen_share> chosen{
         {0, "GPU-1", 4000, 30}, {0, "GPU-0", 4000, 30}, {2, "GPU-1", 100, 0}};
