@@ -74,8 +74,8 @@ inline constexpr std::string_view bind_time_key = "hami.io/bind-time";
     set(hami::time_key, std::to_string(seconds));
     set(hami::allocated_key, list);
     set(hami::to_allocate_key, list);
-    if (std::string instances = mig_allocations_text(shares, containers); !instances.empty())
-        set(hami::mig_allocations_key, std::move(instances));
+    // Empty without instances: HAMi would count those that the pod has from an earlier attempt.
+    set(hami::mig_allocations_key, mig_allocations_text(shares, containers));
     set(hami::phase_key, "allocating");
     set(hami::bind_time_key, std::to_string(seconds));
     return marks;

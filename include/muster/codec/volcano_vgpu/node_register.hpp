@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -115,11 +116,19 @@ read_volcano_vgpu_node(const object_metadata& node,
     return read;
 }
 
-/// The same with known_mig_geometries().
+/// The same with known_mig_geometries(); one warning for a node whose devices have instances of
+/// them says so.
 [[nodiscard]] inline std::optional<node_shares>
 read_volcano_vgpu_node(const object_metadata& node,
                        const std::map<std::string, std::int64_t>& allocatable, diagnostics& out) {
-    return read_volcano_vgpu_node(node, allocatable, out, volcano_vgpu::known_mig_geometries());
+    auto read =
+        read_volcano_vgpu_node(node, allocatable, out, volcano_vgpu::known_mig_geometries());
+    const auto has_instances = [](const shared_device& each) { return !each.instances.empty(); };
+    if (read && std::any_of(read->devices.begin(), read->devices.end(), has_instances))
+        metadata_text(node, "node", volcano_vgpu::register_key, out)
+            .warning("the node has mode mig: its devices have the geometries of Volcano's "
+                     "documented configuration, and not those of its ConfigMap, which is not read");
+    return read;
 }
 
 } // namespace codec

@@ -118,17 +118,22 @@ TEST_CASE("HAMi's marks read back as the chosen shares") {
         {0, "GPU-1", 4000, 30}, {0, "GPU-0", 4000, 30}, {2, "GPU-1", 100, 0}};
     const auto marks = hami_marks(chosen, 3, "n1", 1'700'000'000);
     CHECK(marks.labels.empty());
-    CHECK(marks.annotations.size() == 6);
+    CHECK(marks.annotations.size() == 7);
     CHECK(marks.annotations.at("hami.io/vgpu-devices-to-allocate") ==
           "GPU-1,NVIDIA,4000,30:GPU-0,NVIDIA,4000,30:;;GPU-1,NVIDIA,100,0:;");
     CHECK(marks.annotations.at("hami.io/vgpu-node") == "n1");
     CHECK(marks.annotations.at("hami.io/vgpu-time") == "1700000000");
     CHECK(marks.annotations.at("hami.io/bind-phase") == "allocating");
     object_metadata pod;
+    // From an earlier attempt to bind the pod.
+    pod.annotations.set(std::string(hami::mig_allocations_key),
+                        R"([{"gpuUUID":"GPU-0","profile":"1g","placement":{"start":3,"size":1}}])");
     for (const auto& [key, value] : marks.annotations)
         pod.annotations.set(key, value);
     diagnostics out;
     const auto read = read_hami_pod(pod, out);
+    CHECK(read->instances.empty());
+    CHECK(out.findings().empty());
     REQUIRE(read->shares.size() == chosen.size());
     for (std::size_t at = 0; at < chosen.size(); ++at) {
         CHECK(read->shares[at].device == chosen[at].device);
