@@ -63,11 +63,11 @@ inline constexpr std::int64_t most_slices = 64;
 }
 
 /// Returns how many of the free instances from position `from` on, with at least this memory, can
-/// be used together: exactly if each is a run of slices without `apart_from` and `beside`, else an
-/// upper bound. O(instances × result).
+/// be used together, up to `most`: exactly if each is a run of slices without `apart_from` and
+/// `beside`, else an upper bound. O(instances × result).
 [[nodiscard]] inline std::size_t most_instances(std::span<const gpu_instance> among,
                                                 std::uint64_t used, std::int64_t memory,
-                                                std::size_t from = 0) noexcept {
+                                                std::size_t from, std::size_t most) noexcept {
     std::size_t free = 0;
     bool are_runs = true;
     for (auto at = find_instance(among, used, memory, from); at;
@@ -77,20 +77,30 @@ inline constexpr std::int64_t most_slices = 64;
                    (run & (run + 1)) == 0;
         ++free;
     }
-    if (!are_runs || free == 0)
-        return free;
+    // No two instances use the same slice.
+    const std::size_t bound = std::min({free, most, static_cast<std::size_t>(most_slices)});
+    if (!are_runs)
+        return bound;
     // The run that ends first leaves the most room for the others.
     std::size_t count = 0;
-    for (int end = 0;; ++count) {
+    for (int end = 0; count < bound; ++count) {
         int next = static_cast<int>(most_slices) + 1;
         for (auto at = find_instance(among, used, memory, from); at;
              at = find_instance(among, used, memory, *at + 1))
             if (std::countr_zero(among[*at].slices) >= end)
                 next = std::min(next, static_cast<int>(std::bit_width(among[*at].slices)));
         if (next > most_slices)
-            return count;
+            break;
         end = next;
     }
+    return count;
+}
+
+/// The same without a limit.
+[[nodiscard]] inline std::size_t most_instances(std::span<const gpu_instance> among,
+                                                std::uint64_t used, std::int64_t memory,
+                                                std::size_t from = 0) noexcept {
+    return most_instances(among, used, memory, from, static_cast<std::size_t>(most_slices));
 }
 
 } // namespace v0_1
