@@ -30,6 +30,10 @@ namespace hami {
 
 inline constexpr std::string_view mig_allocations_key = "hami.io/vgpu-mig-allocations";
 
+/// Maximum number of placements of a device in all its profiles, far more than a GPU has. Each
+/// choice of an instance reads all of them.
+inline constexpr std::size_t most_mig_instances = 256;
+
 } // namespace hami
 
 namespace detail {
@@ -72,7 +76,8 @@ struct mig_profile {
     std::vector<std::uint64_t> placements;
 };
 
-/// Reads a profile. Returns an error message; empty if there is none.
+/// Reads a profile. A placement that is listed again is dropped. Returns an error message; empty if
+/// there is none.
 [[nodiscard]] inline std::string read_mig_profile(const boost::json::value& from, mig_profile& to) {
     const boost::json::object* const object = from.if_object();
     if (object == nullptr)
@@ -93,12 +98,14 @@ struct mig_profile {
         return {};
     if (!list->is_array())
         return ".placements is not a list";
+    std::set<std::uint64_t> listed;
     for (std::size_t at = 0; at < list->get_array().size(); ++at) {
         const std::uint64_t slices = mig_placement(&list->get_array()[at]);
         if (slices == 0)
             return ".placements[" + std::to_string(at) +
                    "] is malformed (expected start and size of slices from 0 to 63)";
-        to.placements.push_back(slices);
+        if (listed.insert(slices).second)
+            to.placements.push_back(slices);
     }
     return {};
 }
@@ -108,7 +115,8 @@ struct mig_profile {
 /// Reads the profiles (`migProfiles`) of a device as instances, in the order in which HAMi tries
 /// them: by memory, then by number of slices; `1g` and `3g` at the highest place first, others at
 /// the lowest. A malformed profile, or one whose name is listed before, is left out. Returns a
-/// message for each that is left out. O(n log n) for n placements.
+/// message for each that is left out. If there are more than `hami::most_mig_instances`, none is
+/// read, so that the device gets no pods, and a message is returned. O(n log n) for n placements.
 [[nodiscard]] inline std::vector<std::string> read_mig_profiles(const boost::json::value& from,
                                                                 std::vector<gpu_instance>& to) {
     if (from.is_null())
@@ -128,6 +136,15 @@ struct mig_profile {
             wrong.push_back(place + ".name " + in_quotes(read.name) + " is listed before");
         else
             profiles.push_back(std::move(read));
+    }
+    std::size_t instances = 0;
+    for (const detail::mig_profile& each : profiles)
+        instances += each.placements.size();
+    if (instances > hami::most_mig_instances) {
+        wrong.push_back("migProfiles has " + std::to_string(instances) +
+                        " placements (expected at most " +
+                        std::to_string(hami::most_mig_instances) + ")");
+        return wrong;
     }
     std::stable_sort(profiles.begin(), profiles.end(), [](const auto& lhs, const auto& rhs) {
         return std::pair(lhs.memory, lhs.slice_count) < std::pair(rhs.memory, rhs.slice_count);

@@ -148,6 +148,38 @@ TEST_CASE("a malformed profile is left out, with a warning that names its field"
     has(finding("null"), "");
 }
 
+TEST_CASE("a placement that is listed twice counts once, and other profiles can have it") {
+    const auto node = node_of(register_of(
+        R"([{"name":"2g","memoryMB":5,"placements":[{"start":2,"size":1},{"size":1},{"size":2},)"
+        R"({"start":0,"size":1},{"start":2,"size":1}]},)"
+        R"({"name":"b","memoryMB":6,"placements":[{"size":1}]}])"));
+    CHECK(text_of(node.devices[0].instances) == "2g@0 2g@0 2g@2 b@0");
+}
+
+TEST_CASE("a device with too many instances gets no pods, with a warning") {
+    // 64 places of 1 slice, 63 of 2, and so on.
+    const auto many = [](int count) {
+        std::string list;
+        for (int size = 1; count > 0; ++size)
+            for (int start = 0; start + size <= 64 && count > 0; ++start, --count)
+                list += std::string(list.empty() ? "" : ",") +
+                        "{\"start\":" + std::to_string(start) +
+                        ",\"size\":" + std::to_string(size) + "}";
+        return register_of(R"([{"name":"a","memoryMB":5,"placements":[)" + list + "]}]");
+    };
+    CHECK(node_of(many(256)).devices[0].instances.size() == 256);
+    std::string findings;
+    const auto node = node_of(many(257), &findings);
+    CHECK(node.devices[0].is_partitioned);
+    CHECK(node.devices[0].instances.empty());
+    CHECK(findings.find("migProfiles has 257 placements (expected at most 256)") !=
+          std::string::npos);
+    const muster::share_request one{1, muster::memory_amount{1}};
+    CHECK(
+        muster::allocate_shares(node.devices, std::vector{one}, muster::hami_rules, 100).outcome ==
+        muster::share_outcome::none);
+}
+
 TEST_CASE("a profile that is listed twice counts once") {
     std::string findings;
     const auto node =
