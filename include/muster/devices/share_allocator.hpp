@@ -11,6 +11,7 @@
 
 #include <muster/base/checked.hpp>
 #include <muster/devices/device_partition.hpp>
+#include <muster/devices/gpu_instance.hpp>
 #include <muster/devices/share_request.hpp>
 #include <muster/devices/share_rules.hpp>
 #include <muster/devices/share_search.hpp>
@@ -95,6 +96,21 @@ namespace detail {
     return !has_rule || !with_cores || !without_cores;
 }
 
+/// Returns the most shares that one request can get: one of each device, or one for each instance
+/// if they are repeated, of which no device uses more than `most_slices`. O(devices).
+[[nodiscard]] inline std::int64_t most_shares_of_request(std::span<const shared_device> devices,
+                                                         const share_rules& rules) noexcept {
+    std::int64_t most = 0;
+    for (const shared_device& each : devices) {
+        const auto instances =
+            std::min(static_cast<std::int64_t>(each.instances.size()), most_slices);
+        most += each.is_partitioned && rules.repeats_instances
+                    ? std::max<std::int64_t>(instances, 1)
+                    : 1;
+    }
+    return most;
+}
+
 /// Returns the positions of the requests, sorted by the memory and cores that each needs of all its
 /// devices together, largest first. Ties keep their order. O(devices + n log n) for n requests.
 [[nodiscard]] inline std::vector<std::size_t>
@@ -151,8 +167,8 @@ inline constexpr std::int64_t most_shares = 2048;
         shares = saturating_add(shares, request.takes_all || !request.partners.empty()
                                             ? static_cast<std::int64_t>(devices.size())
                                             : std::max<std::int64_t>(request.count, 0));
-    // A request for more devices than the node has fails without recursion.
-    const auto most_useful = saturating_multiply(static_cast<std::int64_t>(devices.size()),
+    // A request for more shares than the devices can give fails without recursion.
+    const auto most_useful = saturating_multiply(detail::most_shares_of_request(devices, rules),
                                                  static_cast<std::int64_t>(requests.size()));
     if (requests.size() > most_share_requests || std::min(shares, most_useful) > most_shares) {
         answer.outcome = share_outcome::undecided;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -151,11 +152,17 @@ TEST_CASE("the most instances that are used together are counted") {
     CHECK(muster::most_instances(device.instances, 0, 21) == 0);
     CHECK(muster::most_instances(device.instances, slices_at(0, 1), 0) == 2);
     CHECK(muster::most_instances(device.instances, 0, 0, 3) == 1);
+    for (const std::size_t most : {0U, 1U, 2U, 3U, 4U})
+        CHECK(muster::most_instances(device.instances, 0, 0, 0, most) ==
+              std::min<std::size_t>(most, 3));
     const std::vector<gpu_instance> whole{{"a", 1, {}, ~std::uint64_t{0}, {}, {}}};
     CHECK(muster::most_instances(whole, 0, 0) == 1);
     // A bound only: the slices of the first one are no run.
     const std::vector<gpu_instance> odd{{"a", 1, {}, 0b101, {}, {}}, {"b", 1, {}, 0b001, {}, {}}};
     CHECK(muster::most_instances(odd, 0, 0) == 2);
+    CHECK(muster::most_instances(odd, 0, 0, 0, 1) == 1);
+    const std::vector<gpu_instance> equal(100, odd[0]);
+    CHECK(muster::most_instances(equal, 0, 0) == 64);
 }
 
 TEST_CASE("a request for more instances than there are is refused at once") {
@@ -174,6 +181,31 @@ TEST_CASE("a request for more instances than there are is refused at once") {
     devices.resize(2);
     CHECK(allocate(devices, {share(5, 0, 4), share(15, 0, 2)}).outcome == share_outcome::allocated);
     CHECK(allocate(devices, {share(5, 0, 4), share(15, 0, 3)}).outcome == share_outcome::none);
+}
+
+TEST_CASE("the shares of one question are limited if a device gives several to a request") {
+    // The depth of the search is the number of shares.
+    shared_device device{"g", "NVIDIA", 64'000, 100, 100'000};
+    device.mode = "mig";
+    device.is_partitioned = true;
+    for (std::int64_t at = 0; at < 64; ++at)
+        device.instances.push_back({"1g", 1000, 0, slices_at(at, 1), {}, {}});
+    std::vector<shared_device> devices;
+    for (int at = 0; at < 40; ++at) {
+        devices.push_back(device);
+        devices.back().id = std::to_string(at);
+    }
+    CHECK(allocate(devices, {share(1, 0, 2048)}).outcome == share_outcome::allocated);
+    const auto more = allocate(devices, {share(1, 0, 2049)});
+    CHECK(more.outcome == share_outcome::undecided);
+    CHECK(more.steps == 0);
+    // A request for more than there can be fails without recursion.
+    devices.resize(20);
+    CHECK(allocate(devices, {share(1, 0, 1'000'000)}).outcome == share_outcome::none);
+    devices.resize(40);
+    // In Volcano, a device gives one share to a request.
+    CHECK(allocate(devices, {share(1, 0, 3000)}, muster::volcano_vgpu_rules).outcome ==
+          share_outcome::none);
 }
 
 TEST_CASE("on random nodes with instances the answer agrees with a search of all choices") {
