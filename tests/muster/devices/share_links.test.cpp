@@ -68,15 +68,66 @@ TEST_CASE("links do not decide whether a request fits") {
     CHECK(answer.devices[0] == indices{1, 2});
 }
 
-TEST_CASE("with too many combinations, or partitioned devices, the order decides") {
+namespace {
+
+/// Devices in two halves, with links within each; those of the second half are better.
+std::vector<shared_device> halves(std::size_t size) {
+    std::vector<std::vector<std::int64_t>> links(size, std::vector<std::int64_t>(size));
+    for (std::size_t lhs = 0; lhs < size; ++lhs)
+        for (std::size_t rhs = 0; rhs < size; ++rhs)
+            if (lhs != rhs && lhs % 2 == rhs % 2)
+                links[lhs][rhs] = lhs % 2 == 0 ? 10 : 20;
+    return linked(links);
+}
+
+} // namespace
+
+TEST_CASE("half of 16 devices are chosen by all their links") {
+    CHECK(muster::detail::has_few_combinations(16, 8));
+    CHECK(chosen(halves(16), 8) == indices{1, 3, 5, 7, 9, 11, 13, 15});
+    CHECK(chosen(halves(16), 7) == indices{1, 3, 5, 7, 9, 11, 13});
+    // The best link is not part of the best combination.
+    auto devices = halves(16);
+    devices[0].links[2] = 21;
+    CHECK(chosen(devices, 8) == indices{1, 3, 5, 7, 9, 11, 13, 15});
+}
+
+TEST_CASE("with too many combinations, devices with good links are chosen one after the other") {
+    CHECK_FALSE(muster::detail::has_few_combinations(32, 16));
+    indices odd;
+    for (std::size_t at = 1; at < 32; at += 2)
+        odd.push_back(at);
+    CHECK(chosen(halves(32), 16) == odd);
     std::vector<shared_device> devices = linked(std::vector<std::vector<std::int64_t>>(30));
     devices[7].links = std::vector<std::int64_t>(30, 5);
-    CHECK(chosen(devices, 15).front() == 0);
-    CHECK(muster::detail::has_few_combinations(16, 5));
-    CHECK_FALSE(muster::detail::has_few_combinations(30, 15));
-    CHECK(muster::detail::has_few_combinations(1000, 1));
-    CHECK(muster::detail::has_few_combinations(1000, 999));
+    const auto some = chosen(devices, 15);
+    CHECK(std::find(some.begin(), some.end(), 7) != some.end());
+    CHECK(std::is_sorted(some.begin(), some.end()));
+    CHECK(chosen(devices, 30).size() == 30);
+}
+
+TEST_CASE("the number of links that are read for one choice is limited") {
+    using muster::detail::has_few_combinations;
+    using muster::detail::has_few_links;
+    CHECK(has_few_combinations(16, 5));
+    CHECK(has_few_combinations(1000, 1));
+    // Few combinations, but of many links each.
+    CHECK_FALSE(has_few_combinations(1000, 999));
+    CHECK_FALSE(has_few_combinations(1000, 1000));
+    CHECK_FALSE(has_few_combinations(1'000'000'000, 2));
+    CHECK(has_few_links(0));
+    CHECK(has_few_links(632));
+    CHECK_FALSE(has_few_links(633));
+    auto many = linked(std::vector<std::vector<std::int64_t>>(640));
+    many[8].links = std::vector<std::int64_t>(640, 5);
+    CHECK(chosen(many, 2) == indices{0, 1});
+    many.resize(600);
+    CHECK(chosen(many, 300).back() != 299);
+}
+
+TEST_CASE("with partitioned devices, the order decides") {
     auto some = linked({{0, 0, 9}, {0, 0, 0}, {9, 0, 0}});
+    CHECK(chosen(some, 2) == indices{0, 2});
     some[1].is_partitioned = true;
     some[1].instances = {{"i", 50, {}, 1, {}, {}}};
     CHECK(chosen(some, 2) == indices{0, 1});
