@@ -258,7 +258,8 @@ inline void set_scorer(const object& source, muster::share_request& to) {
     const std::string wrong = compare("fits", source.at("fits").as_bool(), fits);
     if (!wrong.empty() || !fits)
         return wrong;
-    const share_marks marks = koordinator_marks(asked, answer.devices, answer.functions, device);
+    const share_marks marks =
+        koordinator_marks(asked, device.shares.devices, answer.devices, answer.functions, device);
     const auto written = boost::json::parse(marks.annotations.begin()->second);
     boost::json::array got;
     for (const char* const type : {"gpu", "rdma", "fpga"})

@@ -117,8 +117,13 @@ public:
             share_stock stock =
                 found == known_.end() ? share_stock{} : std::move(found->second.stock);
             std::vector<std::string>& ids = into.gpu_ids[name];
-            for (const shared_device& each : stock.devices)
+            bool has_functions = false;
+            for (const shared_device& each : stock.devices) {
                 ids.push_back(each.id);
+                has_functions = has_functions || !each.functions.empty();
+            }
+            if (has_functions)
+                into.function_ids[name] = function_ids_of(stock);
             const std::string text = share_text(stock, names_ids_);
             device_stock& number = into.stocks[name];
             number = into.judge->with_shares(number, text, std::move(stock));
@@ -279,6 +284,17 @@ private:
             others |= used.slices;
         }
         return held;
+    }
+
+    [[nodiscard]] static std::vector<std::vector<std::string>>
+    function_ids_of(const share_stock& of) {
+        std::vector<std::vector<std::string>> made;
+        for (const shared_device& device : of.devices) {
+            made.emplace_back();
+            for (const virtual_function& each : device.functions)
+                made.back().push_back(each.bus_id);
+        }
+        return made;
     }
 
     [[nodiscard]] static std::vector<std::size_t> functions_in_use(const shared_device& of) {

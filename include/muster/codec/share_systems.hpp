@@ -99,8 +99,9 @@ read_held_shares(share_system system, const pod_object& pod, diagnostics& out) {
 /// Returns the annotations of a Binding that hand GPUs over to the agent of a node. `chosen`: for
 /// each request of the pod, the indices of its devices; `instances` and `functions`: the positions
 /// of its instances and virtual functions on them, empty if there are none. `seconds`: Unix time.
-/// `gpus`: the node's Device, if the system is Koordinator. O(shares). Preconditions: the system is
-/// not KAI; for Koordinator, `functions` is of the shape of `chosen`.
+/// `gpus`: the node's present Device, if the system is Koordinator. Then there are no annotations
+/// if a chosen device is no longer there or changed. O(shares × devices). Preconditions: the system
+/// is not KAI; for Koordinator, `functions` is of the shape of `chosen`.
 [[nodiscard]] inline share_marks
 handover_marks(share_system system, const pod_share_requests& asked, const std::string& node,
                const std::vector<shared_device>& devices,
@@ -109,9 +110,7 @@ handover_marks(share_system system, const pod_share_requests& asked, const std::
                const std::vector<std::vector<std::size_t>>& instances = {},
                const std::vector<std::vector<std::size_t>>& functions = {}) {
     if (system == share_system::koordinator)
-        return gpus && gpus->shares.devices.size() == devices.size()
-                   ? koordinator_marks(asked, chosen, functions, *gpus)
-                   : share_marks{};
+        return gpus ? koordinator_marks(asked, devices, chosen, functions, *gpus) : share_marks{};
     const std::vector<chosen_share> shares = chosen_shares(asked, devices, chosen, 0, instances);
     if (system == share_system::hami)
         return hami_marks(shares, asked.containers, node, seconds);

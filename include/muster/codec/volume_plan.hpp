@@ -163,6 +163,9 @@ struct volume_plan {
     /// By node name, the shared GPUs of the node, in the order of the judge: nodes with equal GPUs
     /// have one `device_stock`, and GPUs with other ids.
     std::map<std::string, std::vector<std::string>> gpu_ids;
+    /// By node name and device, in the same order, the bus ids of the device's virtual functions.
+    /// Only nodes that have some.
+    std::map<std::string, std::vector<std::vector<std::string>>> function_ids;
     /// Some node has GPUs that pods share; then `node_object::agent_amounts` count.
     bool shares_gpus = false;
     /// Labels that Muster adds to nodes in its own view, by the node's name.

@@ -198,12 +198,14 @@ public:
         }
         const bool differs = made.pods != effects_ || made.marks_nodes != marks_nodes_ ||
                              made.node_labels != node_labels_ || made.kinds != kinds_ ||
-                             made.stocks != stocks_ || is_new_judge || made.gpu_ids != gpu_ids_;
+                             made.stocks != stocks_ || is_new_judge || made.gpu_ids != gpu_ids_ ||
+                             made.function_ids != function_ids_;
         judge_ = std::move(made.judge);
         stocks_ = std::move(made.stocks);
         marks_nodes_ = made.marks_nodes;
         node_labels_ = std::move(made.node_labels);
         gpu_ids_ = std::move(made.gpu_ids);
+        function_ids_ = std::move(made.function_ids);
         effects_ = std::move(made.pods);
         unready_.clear();
         for (const auto& [key, each] : effects_)
@@ -227,6 +229,11 @@ public:
     }
     [[nodiscard]] const std::map<std::string, std::vector<std::string>>& gpu_ids() const noexcept {
         return gpu_ids_;
+    }
+    /// See `volume_plan::function_ids`.
+    [[nodiscard]] const std::map<std::string, std::vector<std::vector<std::string>>>&
+    function_ids() const noexcept {
+        return function_ids_;
     }
     /// The GPU groups of KAI; empty unless fractions are served.
     [[nodiscard]] const live_reservations& reservations() const noexcept { return reservations_; }
@@ -410,6 +417,7 @@ private:
     std::map<std::string, codec::volume_supply> kinds_;
     std::map<std::string, device_stock> stocks_;
     std::map<std::string, std::vector<std::string>> gpu_ids_;
+    std::map<std::string, std::vector<std::vector<std::string>>> function_ids_;
     std::shared_ptr<codec::device_judge> judge_;
     std::vector<object_key> unready_;
     codec::device_counter::kind_names names_;

@@ -204,6 +204,7 @@ public:
             for (const auto& [key, value] : labels)
                 made.node_labels[name].set(key, value);
         made.gpu_ids = devices_.gpu_ids();
+        made.function_ids = devices_.function_ids();
         made.shares_gpus = devices_.shares_gpus();
         const changes found = differences(plan_, made, nodes);
         plan_ = std::move(made);

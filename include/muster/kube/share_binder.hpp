@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -64,11 +65,12 @@ public:
                                                  wanted.contains(pod->second.object.node))
                 held[pod->second.object.node].push_back(&plan.judge->shares_of(effects.devices));
         std::map<std::string, std::vector<const chosen_gpus*>> earlier;
+        std::deque<codec::share_demand> chosen_before;
         for (const auto& [key, each] : choices_)
             if (each.system == codec::share_system::kai)
                 earlier[each.node].push_back(&each.gpus);
             else if (each.system && wanted.contains(each.node))
-                held[each.node].push_back(&each.demand);
+                held[each.node].push_back(&chosen_before.emplace_back(present_demand(each, plan)));
         // Chosen before any pod shared the GPUs of the node.
         std::map<std::string, std::vector<const codec::share_demand*>> plain;
         for (const auto& [key, each] : choices_)
@@ -165,6 +167,7 @@ private:
         bool is_decided = false;
         std::optional<codec::share_system> system{};
         codec::pod_share_requests asked{};
+        /// The devices of the node by then, with their ids and bus ids.
         std::vector<shared_device> devices{};
         /// For each request of the pod, the indices of its devices.
         std::vector<std::vector<std::size_t>> chosen{};
@@ -172,14 +175,42 @@ private:
         std::vector<std::vector<std::size_t>> instances{};
         /// Those of the virtual functions.
         std::vector<std::vector<std::size_t>> functions{};
-        /// The shares that the pod holds by the choice. Not used for KAI, whose devices change
-        /// their positions with the pods of the node: see `gpus`.
+        /// The shares that the pod holds by the choice, as positions in `devices`. Not used for
+        /// KAI, whose devices change their positions with the pods of the node: see `gpus`.
         codec::share_demand demand{};
         chosen_gpus gpus{};
         std::string gpus_text{};
         std::string lacks{};
         const object_key* pod = nullptr;
     };
+
+    /// Returns what an earlier choice holds, by positions in the present devices of its node.
+    /// Devices and virtual functions that left the node are not held. O(held × devices).
+    [[nodiscard]] static codec::share_demand present_demand(const choice& of,
+                                                            const codec::volume_plan& plan) {
+        codec::share_demand present;
+        const auto ids = plan.gpu_ids.find(of.node);
+        if (ids == plan.gpu_ids.end())
+            return present;
+        const auto functions = plan.function_ids.find(of.node);
+        for (const codec::held_device_share& each : of.demand.held) {
+            const shared_device& device = of.devices[each.at];
+            const auto found = std::ranges::find(ids->second, device.id);
+            if (found == ids->second.end())
+                continue;
+            codec::held_device_share& held = present.held.emplace_back(each);
+            held.at = static_cast<std::size_t>(found - ids->second.begin());
+            held.functions.clear();
+            if (functions == plan.function_ids.end())
+                continue;
+            const std::vector<std::string>& buses = functions->second[held.at];
+            for (const std::size_t function : each.functions)
+                if (const auto bus = std::ranges::find(buses, device.functions[function].bus_id);
+                    bus != buses.end())
+                    held.functions.push_back(static_cast<std::size_t>(bus - buses.begin()));
+        }
+        return present;
+    }
 
     /// A node on which shares are chosen.
     struct place {
@@ -236,8 +267,12 @@ private:
             return fail("its free GPUs do not suffice for all pods");
         decided();
         std::vector<shared_device> devices = on.devices;
-        for (std::size_t index = 0; index < devices.size(); ++index)
+        const auto functions = plan.function_ids.find(node);
+        for (std::size_t index = 0; index < devices.size(); ++index) {
             devices[index].id = ids[index];
+            for (std::size_t at = 0; at < devices[index].functions.size(); ++at)
+                devices[index].functions[at].bus_id = functions->second[index][at];
+        }
         std::size_t next = 0;
         for (std::size_t number = 0; number < some.size(); ++number) {
             choice& to = *some[number];

@@ -138,6 +138,110 @@ TEST_CASE("the Binding hands RDMA devices over with their own virtual functions"
     CHECK_FALSE(binder.lacking({"default", "c"}).empty());
 }
 
+namespace {
+
+std::string nic(int minor, const std::vector<std::string>& buses,
+                const std::string& more = ", health: true") {
+    std::string functions;
+    for (const std::string& each : buses)
+        functions += "{minor: 0, busID: '" + each + "'}, ";
+    return "{type: rdma, minor: " + std::to_string(minor) + more +
+           ", resources: {koordinator.sh/rdma: 100}, topology: {nodeID: 0, pcieID: p}, vfGroups: "
+           "[{vfs: [" +
+           functions + "]}]}, ";
+}
+const std::string gpu = "{type: gpu, minor: 0, health: true, resources: {koordinator.sh/gpu-core: "
+                        "100, koordinator.sh/gpu-memory: 1Gi}, topology: {nodeID: 0, pcieID: p}}, ";
+std::string nics_of(const std::string& node, const std::string& devices) {
+    return "---\napiVersion: v1\nkind: Node\nmetadata: {name: " + node +
+           "}\nstatus: {allocatable: {cpu: 9, pods: 99}}\n---\napiVersion: "
+           "scheduling.koordinator.sh/v1alpha1\nkind: Device\nmetadata: {name: " +
+           node + "}\nspec: {devices: [" + devices + "]}\n";
+}
+/// A pod that requests a virtual function, or holds it on n1.
+std::string with_function(const std::string& name, const std::string& holds = "") {
+    return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " + name + ", uid: u-" + name +
+           ", annotations: {" +
+           (holds.empty() ? R"(scheduling.koordinator.sh/device-allocate-hint: )"
+                            R"('{"rdma":{"vfSelector":{}}}')"
+                          : R"(scheduling.koordinator.sh/device-allocated: '{"rdma":[{"minor":2,)"
+                            R"("resources":{"koordinator.sh/rdma":"20"},"extension":{"vfs":)"
+                            R"([{"busID":")" +
+                                holds + R"("}]}}]}')") +
+           "}}\nspec: {" + (holds.empty() ? "" : "nodeName: n1, ") +
+           "containers: [{name: c, resources: {limits: {koordinator.sh/rdma: 20}}}]}\n";
+}
+/// The bus id of the virtual function that the Binding names; else why there is no Binding.
+std::string function_of(const share_binder& binder, const std::string& name, const scene& now,
+                        std::size_t node = 0) {
+    const share_marks marks = binder.marks({"default", name}, 1700000000, [&](const std::string&) {
+        return &now.objects.koordinator_devices[node];
+    });
+    if (std::string why = binder.lacking({"default", name}, marks); !why.empty())
+        return why;
+    const std::string& list = marks.annotations.at("scheduling.koordinator.sh/device-allocated");
+    const std::size_t bus = list.find("busID");
+    return bus == std::string::npos ? list : list.substr(bus + 8, 3);
+}
+
+} // namespace
+
+TEST_CASE("the Binding names the chosen devices and functions though their positions changed, "
+          "and there is none if they left or changed") {
+    const std::string held = with_function("s", "1.1");
+    const scene of(nics_of("n1", nic(2, {"1.1", "1.2"})) + held + with_function("a"));
+    share_binder binder;
+    of.want(binder, "a");
+    binder.choose(of.plan, of.pods);
+    const auto now = [&](const std::string& devices) {
+        return function_of(binder, "a", scene(nics_of("n1", devices) + held));
+    };
+    CHECK(now(nic(2, {"1.1", "1.2"})) == "1.2");
+    CHECK(now(nic(2, {"1.0", "1.1", "1.2"})) == "1.2");
+    CHECK(now(nic(2, {"1.2"})) == "1.2");
+    CHECK(now(gpu + nic(2, {"1.1", "1.2"})) == "1.2");
+    const std::string changed = "the GPUs of node n1 changed";
+    CHECK(now(nic(2, {"1.1"})) == changed);
+    CHECK(now(nic(2, {})) == changed);
+    CHECK(now(nic(3, {"1.1", "1.2"})) == changed);
+    CHECK(now(gpu) == changed);
+    CHECK(now("") == changed);
+    CHECK(now(nic(2, {"1.1", "1.2"}, ", health: false")) == changed);
+    CHECK(now(nic(2, {"1.1", "1.2"}, ", health: true, labels: {a: b}")) == changed);
+}
+
+TEST_CASE("an earlier choice keeps its devices and functions though their positions changed") {
+    const scene before(nics_of("n1", nic(2, {"1.1", "1.2"})) + with_function("a"));
+    share_binder binder;
+    before.want(binder, "a");
+    binder.choose(before.plan, before.pods);
+    const auto next = [&](const std::string& devices) {
+        const scene now(nics_of("n1", devices) + with_function("a") + with_function("b"));
+        share_binder later = binder;
+        now.want(later, "b");
+        later.choose(now.plan, now.pods);
+        return function_of(later, "b", now);
+    };
+    CHECK(next(nic(2, {"1.1", "1.2"})) == "1.2");
+    CHECK(next(nic(2, {"1.0", "1.1"})) == "1.0");
+    CHECK(next(gpu + nic(2, {"1.1", "1.2"})) == "1.2");
+    CHECK(next(nic(2, {"1.1"})) ==
+          "node n1 can no longer serve the shares of GPUs: its free GPUs do not suffice for all "
+          "pods");
+    CHECK(next(nic(2, {"1.2"})) == "1.2");
+    CHECK(next(gpu + nic(3, {"1.1"})) == "1.1");
+}
+
+TEST_CASE("a pod gets the virtual functions of its own node, though another has equal ones") {
+    const scene of(nics_of("n1", nic(2, {"1.1"})) + nics_of("n2", nic(2, {"2.1"})) +
+                   with_function("a"));
+    REQUIRE(of.plan.stock_of("n1") == of.plan.stock_of("n2"));
+    share_binder binder;
+    binder.want({"default", "a"}, "u-a", "n2", of.plan);
+    binder.choose(of.plan, of.pods);
+    CHECK(function_of(binder, "a", of, 1) == "2.1");
+}
+
 TEST_CASE("the Binding names the instance of a GPU in mode mig, and later pods get other ones") {
     std::string mig = node(1);
     mig.replace(mig.find("10000,NVIDIA-A100,true,hami-core"), 32,

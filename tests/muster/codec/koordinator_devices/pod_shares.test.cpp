@@ -99,7 +99,7 @@ koordinator_device_object with_nic() {
 share_marks marks_of(const muster::share_request& request, const std::vector<std::size_t>& chosen) {
     pod_share_requests asked;
     asked.requests.push_back({0, request});
-    return koordinator_marks(asked, {chosen},
+    return koordinator_marks(asked, two_gpus().shares.devices, {chosen},
                              {std::vector<std::size_t>(chosen.size(), muster::no_function)},
                              two_gpus());
 }
@@ -131,7 +131,8 @@ TEST_CASE("the marks of Koordinator list the devices of each type, with virtual 
     partner.function.emplace();
     pod_share_requests asked;
     asked.requests.push_back({0, request});
-    const auto marks = koordinator_marks(asked, {{1, 2}}, {{muster::no_function, 1}}, with_nic());
+    const auto marks = koordinator_marks(asked, with_nic().shares.devices, {{1, 2}},
+                                         {{muster::no_function, 1}}, with_nic());
     CHECK(marks.annotations.at("scheduling.koordinator.sh/device-allocated") ==
           R"({"gpu":[{"minor":1,"resources":{"koordinator.sh/gpu-core":"100",)"
           R"("koordinator.sh/gpu-memory":"16Gi","koordinator.sh/gpu-memory-ratio":"100"},)"
