@@ -7,6 +7,7 @@
 #include <set>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <muster/devices/share_order.hpp>
@@ -30,18 +31,16 @@ using pcie_roots = std::set<std::string_view>;
     return roots;
 }
 
-/// Returns the devices that the filter of a partner accepts, in the order in which they are tried:
-/// first one of each root, then the second of each, and so on; then those at other roots. Within
-/// these groups the partner's order applies. Devices that cannot serve the partner count, too.
-/// O(n log n).
+/// Returns the devices that the filter of a partner accepts (`filtered`), in the order in which
+/// they are tried: first one of each root, then the second of each, and so on; then those at other
+/// roots. Within these groups the partner's order applies. Devices that cannot serve the partner
+/// count, too. O(n log n).
 [[nodiscard]] inline std::vector<std::size_t> partner_order(const share_request& partner,
+                                                            std::vector<std::size_t> filtered,
                                                             const pcie_roots& roots,
                                                             std::span<const shared_device> devices,
                                                             const std::vector<share_use>& uses) {
-    std::vector<std::size_t> sorted;
-    for (std::size_t index = 0; index < devices.size(); ++index)
-        if (partner.filter.accepts(devices[index]))
-            sorted.push_back(index);
+    std::vector<std::size_t> sorted = std::move(filtered);
     sort_devices(sorted, devices, uses, partner, partner.order);
     std::map<std::string_view, std::size_t> seen;
     std::vector<std::size_t> rank(devices.size(), devices.size());

@@ -8,13 +8,15 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <muster/base/checked.hpp>
-#include <muster/devices/device_labels.hpp>
 #include <muster/devices/device_partition.hpp>
 #include <muster/devices/gpu_instance.hpp>
+#include <muster/devices/share_acceptance.hpp>
+#include <muster/devices/share_kinds.hpp>
 #include <muster/devices/share_order.hpp>
 #include <muster/devices/share_partners.hpp>
 #include <muster/devices/share_places.hpp>
@@ -43,17 +45,6 @@ inline void add_share(const shared_device& device, share_amounts& used,
     used.slices |= share.slices;
 }
 
-/// Returns the position of the first virtual function from `from` on that is free and that the
-/// request accepts; their number if there is none. O(functions).
-[[nodiscard]] inline std::size_t next_function(const shared_device& device,
-                                               const std::vector<bool>& in_use,
-                                               const share_request& request, std::size_t from) {
-    while (from < device.functions.size() &&
-           (in_use[from] || !accepts_labels(*request.function, device.functions[from].labels)))
-        ++from;
-    return from;
-}
-
 /// Depth-first search for the devices of all requests, one request after the other.
 class share_search {
 public:
@@ -70,29 +61,34 @@ public:
           max_steps_(steps_left_),
           chosen_(requests.size()),
           functions_(requests.size()) {
-        for (const share_request& request : requests)
+        for (const share_request& request : requests) {
             keeps_apart_ = keeps_apart_ || request.apart_from_group;
+            needs_functions_ =
+                needs_functions_ || request.function ||
+                std::any_of(request.partners.begin(), request.partners.end(),
+                            [](const share_request& each) { return each.function.has_value(); });
+        }
         uses_.reserve(devices.size());
         for (const shared_device& device : devices) {
             uses_.push_back({device.used,
                              keeps_apart_ ? device.sharers : std::vector<device_sharer>{},
-                             functions_in_use(device)});
+                             needs_functions_ ? functions_in_use(device) : std::vector<bool>{}});
             has_instances_ = has_instances_ || device.is_partitioned;
         }
         repeats_ = has_instances_ && rules.repeats_instances;
         if (has_instances_)
             instances_.resize(requests.size());
-        accepted_.reserve(requests.size());
-        for (const share_request& request : requests) {
-            accepted_.emplace_back().reserve(devices.size());
-            for (std::size_t index = 0; index < devices.size(); ++index)
-                if (is_candidate(devices[index], request))
-                    accepted_.back().push_back(index);
-            counts_.push_back(count_of(request));
+        for (std::size_t at = 0; at < requests.size(); ++at) {
+            if (at == 0 || !accept_the_same(requests[at - 1], requests[at]))
+                accepted_.push_back(acceptance_of(requests[at], devices));
+            accepted_at_.push_back(accepted_.size() - 1);
+            counts_.push_back(count_of(at));
         }
+        if (needs_functions_)
+            function_kinds_ = function_kinds(accepted_, devices);
         // Without a second choice, no devices or states are compared.
         if (!first_only)
-            find_kinds();
+            kinds_ = device_kinds(devices, requests, partitions, accepted_, function_kinds_);
         sum_needs();
     }
 
@@ -115,6 +111,8 @@ private:
     struct needs {
         int128 memory = 0;
         int128 cores = 0;
+        /// Virtual functions.
+        int128 functions = 0;
     };
 
     [[nodiscard]] static std::vector<bool> functions_in_use(const shared_device& device) {
@@ -123,56 +121,17 @@ private:
             in_use.push_back(each.in_use);
         return in_use;
     }
-    /// Returns the number of devices that a request without partners needs.
-    [[nodiscard]] std::int64_t count_of(const share_request& request) const {
-        if (!request.takes_all)
-            return request.count;
-        const auto all =
-            std::count_if(devices_.begin(), devices_.end(),
-                          [&](const shared_device& each) { return request.filter.accepts(each); });
-        // More than there are: a request for all of no devices fails.
-        return all == 0 ? static_cast<std::int64_t>(devices_.size()) + 1
-                        : static_cast<std::int64_t>(all);
+    /// Returns what the request accepts.
+    [[nodiscard]] const share_acceptance& accepted(std::size_t at) const {
+        return accepted_[accepted_at_[at]];
     }
-
-    /// Groups the devices by kind. For these requests, devices of one kind differ only in their
-    /// use. O(devices² × requests).
-    void find_kinds() {
-        bool by_place = false;
-        bool by_partition = false;
-        for (const share_request& request : requests_) {
-            by_place =
-                by_place || request.within != share_nearness::anywhere || !request.partners.empty();
-            by_partition =
-                by_partition || (request.partition && !partitions_->partitions.empty() &&
-                                 (request.partition->is_required || partitions_->is_required ||
-                                  request.within != share_nearness::anywhere));
-        }
-        std::vector<std::vector<bool>> accepting(devices_.size());
-        for (std::size_t index = 0; index < devices_.size(); ++index)
-            for (const share_request& request : requests_) {
-                accepting[index].push_back(is_candidate(devices_[index], request));
-                for (const share_request& partner : request.partners)
-                    accepting[index].push_back(lasting_refusal(devices_[index], partner) ==
-                                               share_refusal::none);
-            }
-        for (std::size_t index = 0; index < devices_.size(); ++index) {
-            const shared_device& device = devices_[index];
-            std::size_t like = 0;
-            for (; like < index; ++like) {
-                if (by_partition)
-                    continue;
-                const shared_device& other = devices_[like];
-                if (device.memory == other.memory && device.cores == other.cores &&
-                    device.slots == other.slots && device.type == other.type &&
-                    device.functions == other.functions && accepting[index] == accepting[like] &&
-                    device.is_partitioned == other.is_partitioned &&
-                    device.instances == other.instances &&
-                    (!by_place || at_same_place(device, other, share_nearness::same_pcie)))
-                    break;
-            }
-            kinds_.push_back(like);
-        }
+    /// Returns the number of devices that a request without partners needs.
+    [[nodiscard]] std::int64_t count_of(std::size_t at) const {
+        if (!requests_[at].takes_all)
+            return requests_[at].count;
+        const std::size_t all = accepted(at).filtered.size();
+        // More than there are: a request for all of no devices fails.
+        return static_cast<std::int64_t>(all == 0 ? devices_.size() + 1 : all);
     }
 
     void sum_needs() {
@@ -186,16 +145,21 @@ private:
             const share_request& request = requests_[at];
             std::optional<std::int64_t> least;
             bool by_instances = false;
-            for (const std::size_t index : accepted_[at]) {
+            for (const std::size_t index : accepted(at).candidates) {
                 const std::int64_t units = units_of(request.memory, devices_[index].memory);
                 least = std::min(least.value_or(units), units);
                 by_instances = by_instances || devices_[index].is_partitioned;
             }
             needs_[at] = needs_[at + 1];
+            const auto count = std::min(counts_[at], most);
+            if (request.function)
+                needs_[at].functions += count;
+            for (const share_request& partner : request.partners)
+                if (partner.function && count > 0)
+                    needs_[at].functions += std::clamp<std::int64_t>(partner.count, 1, most);
             // Instances can have more than their device in sum, because they are rounded.
             if (!least || by_instances)
                 continue;
-            const auto count = std::min(counts_[at], most);
             needs_[at].memory += static_cast<int128>(*least) * count;
             needs_[at].cores += static_cast<int128>(request.cores) * count;
         }
@@ -209,8 +173,12 @@ private:
             free.memory += std::max<int128>(0, int128{devices_[index].memory} - used.memory);
             free.cores +=
                 std::max<int128>(0, int128{devices_[index].cores.value_or(0)} - used.cores);
+            for (std::size_t each = 0; each < uses_[index].functions.size(); ++each)
+                free.functions +=
+                    !uses_[index].functions[each] && function_kinds_[index][each] != 0 ? 1 : 0;
         }
-        return free.memory < needs_[at].memory || (counts_cores_ && free.cores < needs_[at].cores);
+        return free.memory < needs_[at].memory || free.functions < needs_[at].functions ||
+               (counts_cores_ && free.cores < needs_[at].cores);
     }
 
     [[nodiscard]] bool take_step() {
@@ -242,9 +210,9 @@ private:
         if (counts_[at] == 0)
             return serve(at + 1);
         std::vector<std::size_t> candidates;
-        candidates.reserve(accepted_[at].size());
-        for (const std::size_t index : accepted_[at])
-            if (takes(index, request))
+        candidates.reserve(accepted(at).candidates.size());
+        for (const std::size_t index : accepted(at).candidates)
+            if (takes(index, request, accepted(at)))
                 candidates.push_back(index);
         const auto count = static_cast<std::size_t>(counts_[at]);
         for (const share_place& place :
@@ -326,7 +294,7 @@ private:
     bool give(std::size_t at, const share_place& place, std::size_t next, std::size_t count,
               std::size_t instance) {
         const bool again = repeats_ && instance != no_instance;
-        return take(at, requests_[at], place[next], instance, [&] {
+        return take(at, requests_[at], accepted(at), place[next], instance, [&] {
             return choose(at, place, again ? next : next + 1, count - 1, again ? instance + 1 : 0);
         });
     }
@@ -334,8 +302,8 @@ private:
     /// Gives a device to a request or its partner, with each virtual function that differs from the
     /// others in turn, and continues with `rest`.
     template<class Rest>
-    bool take(std::size_t at, const share_request& part, std::size_t index, std::size_t instance,
-              const Rest& rest) {
+    bool take(std::size_t at, const share_request& part, const share_acceptance& accepted,
+              std::size_t index, std::size_t instance, const Rest& rest) {
         if (!take_step())
             return false;
         const shared_device& device = devices_[index];
@@ -353,17 +321,16 @@ private:
             if (!found)
                 functions_[at].pop_back();
         }
-        std::vector<const device_labels*> tried;
+        std::vector<std::size_t> tried;
         const std::size_t end = part.function ? device.functions.size() : 0;
         for (std::size_t next = 0; next < end && !found && !has_ended_; ++next) {
-            next = next_function(device, before.functions, part, next);
+            next = accepted.next_function(index, before.functions, next);
             if (next == end)
                 break;
-            const device_labels& labels = device.functions[next].labels;
-            if (std::any_of(tried.begin(), tried.end(),
-                            [&](const device_labels* each) { return *each == labels; }))
+            const std::size_t kind = function_kinds_[index][next];
+            if (std::find(tried.begin(), tried.end(), kind) != tried.end())
                 continue;
-            tried.push_back(&labels);
+            tried.push_back(kind);
             uses_[index].functions[next] = true;
             functions_[at].push_back(next);
             found = rest();
@@ -387,15 +354,16 @@ private:
         if (number == request.partners.size())
             return serve(at + 1);
         const share_request& partner = request.partners[number];
+        const share_acceptance& accepts = accepted(at).partners[number];
         const std::span<const std::size_t> own =
             std::span(chosen_[at]).first(static_cast<std::size_t>(counts_[at]));
         const pcie_roots roots = roots_of(own, devices_);
         const bool is_bound = request.partners_at_same_roots;
         share_place place;
-        for (const std::size_t index : partner_order(partner, roots, devices_, uses_))
-            if (!devices_[index].is_partitioned &&
-                lasting_refusal(devices_[index], partner) == share_refusal::none &&
-                takes(index, partner) &&
+        for (const std::size_t index :
+             partner_order(partner, accepts.filtered, roots, devices_, uses_))
+            if (!devices_[index].is_partitioned && accepts.accepts(index) &&
+                takes(index, partner, accepts) &&
                 (!is_bound || devices_[index].pcie.empty() ||
                  roots.count(devices_[index].pcie) != 0))
                 place.push_back(index);
@@ -424,7 +392,7 @@ private:
                 continue;
             pcie_roots left = missing;
             left.erase(devices_[place[next]].pcie);
-            if (take(at, partner, place[next], no_instance,
+            if (take(at, partner, accepted(at).partners[number], place[next], no_instance,
                      [&] { return choose_partner(at, number, place, next + 1, count - 1, left); }))
                 return true;
             if (has_ended_)
@@ -433,11 +401,12 @@ private:
         return false;
     }
 
-    [[nodiscard]] bool takes(std::size_t index, const share_request& request) const {
+    [[nodiscard]] bool takes(std::size_t index, const share_request& request,
+                             const share_acceptance& accepted) const {
         return refusal_by_use(devices_[index], uses_[index].amounts, uses_[index].sharers, request,
                               rules_) == share_refusal::none &&
-               (!request.function || next_function(devices_[index], uses_[index].functions, request,
-                                                   0) < devices_[index].functions.size());
+               (!request.function || accepted.next_function(index, uses_[index].functions, 0) <
+                                         devices_[index].functions.size());
     }
 
     /// Returns whether a device of the same kind and use as the one at position `next` was tried,
@@ -502,16 +471,22 @@ private:
     std::vector<std::vector<std::size_t>> functions_;
     std::vector<std::vector<std::size_t>> instances_;
     std::vector<share_use> uses_;
-    /// By request, the devices without a lasting refusal.
-    std::vector<std::vector<std::size_t>> accepted_;
+    /// What the requests accept, once for adjacent requests that accept the same.
+    std::vector<share_acceptance> accepted_;
+    /// By request, the position in `accepted_`.
+    std::vector<std::size_t> accepted_at_;
     /// By request, the number of devices without those of partners.
     std::vector<std::int64_t> counts_;
+    /// Empty if no request needs virtual functions.
+    std::vector<std::vector<std::size_t>> function_kinds_;
     /// By device, the first device of its kind.
     std::vector<std::size_t> kinds_;
     std::vector<needs> needs_;
     bool counts_cores_ = true;
     /// Some request depends on the groups of the sharers.
     bool keeps_apart_ = false;
+    /// Some request needs virtual functions.
+    bool needs_functions_ = false;
     /// Some device is partitioned.
     bool has_instances_ = false;
     /// A request can get several instances of one device.

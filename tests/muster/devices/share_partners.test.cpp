@@ -160,6 +160,44 @@ TEST_CASE("another virtual function is tried if the first choice leaves none for
     CHECK(allocate(devices, {any, labeled}).functions == std::vector<indices>{{1}, {0}});
 }
 
+namespace {
+
+/// NICs at one root, each with a number of virtual functions.
+std::vector<shared_device> nics_with_functions(std::size_t count, std::size_t functions) {
+    std::vector<shared_device> all(count, node()[4]);
+    for (std::size_t index = 0; index < count; ++index)
+        for (std::size_t at = 0; at < functions; ++at)
+            all[index].functions.push_back(
+                {std::to_string(100 * index + at), static_cast<std::int64_t>(at)});
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("devices whose virtual functions differ in bus ids only are alike") {
+    const std::vector<share_request> parts(17, nics(40));
+    const auto without = allocate(nics_with_functions(8, 0), parts);
+    const auto with = allocate(nics_with_functions(8, 8), parts);
+    CHECK(without.outcome == share_outcome::none);
+    CHECK(with.outcome == share_outcome::none);
+    CHECK(with.steps == without.steps);
+    auto any = nics(40);
+    any.function.emplace();
+    CHECK(allocate(nics_with_functions(8, 8), std::vector<share_request>(17, any)).outcome ==
+          share_outcome::none);
+}
+
+TEST_CASE("one request more than there are virtual functions is refused in few steps") {
+    auto any = nics(1);
+    any.function.emplace();
+    const auto devices = nics_with_functions(8, 4);
+    CHECK(allocate(devices, std::vector<share_request>(32, any)).outcome ==
+          share_outcome::allocated);
+    const auto made = allocate(devices, std::vector<share_request>(33, any));
+    CHECK(made.outcome == share_outcome::none);
+    CHECK(made.steps < 100);
+}
+
 TEST_CASE("virtual functions and partners of an allocation count as used") {
     auto devices = node();
     devices[4].functions = {{"01.0", 0, {}, false}};
