@@ -386,8 +386,9 @@ private:
             return false;
         if (count == 0)
             return serve_partners(at, number + 1);
+        const std::size_t end = std::min(end_of_choice(place, missing), place.size() - count + 1);
         const share_request& partner = requests_[at].partners[number];
-        for (std::size_t next = from; next + count <= place.size(); ++next) {
+        for (std::size_t next = from; next < end; ++next) {
             if (!first_only_ && has_like(place, from, next))
                 continue;
             pcie_roots left = missing;
@@ -399,6 +400,20 @@ private:
                 return false;
         }
         return false;
+    }
+
+    /// Returns the position before which one of the devices must be chosen, as from there on some
+    /// missing root has none. O(devices of the place × missing).
+    [[nodiscard]] std::size_t end_of_choice(const share_place& place,
+                                            const pcie_roots& missing) const {
+        std::size_t end = place.size();
+        for (const std::string_view root : missing) {
+            std::size_t after = place.size();
+            while (after > 0 && devices_[place[after - 1]].pcie != root)
+                --after;
+            end = std::min(end, after);
+        }
+        return end;
     }
 
     [[nodiscard]] bool takes(std::size_t index, const share_request& request,

@@ -198,6 +198,20 @@ TEST_CASE("one request more than there are virtual functions is refused in few s
     CHECK(made.steps < 100);
 }
 
+TEST_CASE("a root without a device for the partner is refused in few steps") {
+    auto devices = node();
+    for (std::size_t each = 0; each < 30; ++each)
+        devices.push_back(devices[4]);
+    devices.erase(devices.begin() + 5);
+    auto request = joint(4, 100, true);
+    request.partners[0].count = 15;
+    const auto made = allocate(devices, {request});
+    CHECK(made.outcome == share_outcome::none);
+    CHECK(made.steps < 100);
+    devices.push_back(node()[5]);
+    CHECK(allocate(devices, {request}).outcome == share_outcome::allocated);
+}
+
 TEST_CASE("virtual functions and partners of an allocation count as used") {
     auto devices = node();
     devices[4].functions = {{"01.0", 0, {}, false}};
