@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -24,6 +25,9 @@
 namespace muster {
 inline namespace v0_1 {
 namespace codec {
+
+/// Maximum number of expressions and values of a selector, as each device is compared with all.
+inline constexpr std::size_t most_selector_words = 256;
 
 /// How a pod requests devices of one type.
 struct koordinator_hint {
@@ -140,6 +144,12 @@ read_device_selector(const boost::json::value& at) {
         auto checks = read_device_selector(at);
         if (!checks)
             return name + " is not a label selector";
+        std::size_t words = checks->size();
+        for (const device_label_check& each : *checks)
+            words += each.values.size();
+        if (words > most_selector_words)
+            return name + " has more than " + std::to_string(most_selector_words) +
+                   " expressions and values";
         if (key == "vfSelector" && type == koordinator_devices::gpu_type)
             return name + " is not modelled";
         (key == "selector" ? to.labels : to.function) = std::move(checks);

@@ -150,6 +150,31 @@ TEST_CASE("a pod with a hint that is malformed or not modelled waits, and the re
               .unsupported.size() == 1);
 }
 
+TEST_CASE("a selector with too many expressions or values makes the pod wait") {
+    const std::vector<std::string> two{"{koordinator.sh/gpu: 200}"};
+    const auto labels = [&](std::size_t count) {
+        std::string list;
+        for (std::size_t at = 0; at < count; ++at)
+            list += (at > 0 ? R"(,"k)" : R"("k)") + std::to_string(at) + R"(":"v")";
+        return read(two, hint(R"({"selector":{"matchLabels":{)" + list + "}}}"));
+    };
+    const auto values = [&](std::size_t count) {
+        std::string list = R"("v")";
+        while (--count > 0)
+            list += R"(,"v")";
+        return read(two, hint(R"({"selector":{"matchExpressions":[{"key":"k","operator":"In",)"
+                              R"("values":[)" +
+                              list + "]}]}}"));
+    };
+    CHECK(labels(128).unsupported.empty());
+    CHECK(values(255).unsupported.empty());
+    const std::vector<std::string> reason{
+        "pod ns/p: scheduling.koordinator.sh/device-allocate-hint: gpu.selector has more than 256 "
+        "expressions and values"};
+    CHECK(labels(129).unsupported == reason);
+    CHECK(values(256).unsupported == reason);
+}
+
 namespace {
 
 std::string nic_hint(const std::string& text) {
