@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <muster/codec/field_reader.hpp>
+#include <muster/codec/koordinator_devices/names.hpp>
 #include <muster/codec/objects.hpp>
 
 namespace muster {
@@ -170,9 +171,10 @@ inline void note_share_resources(const named_amounts& amounts, const field& reso
 
 } // namespace detail
 
-/// True if shared GPUs can serve a request for the resource.
+/// True if shared GPUs can serve a request for the resource, or Koordinator gives its GPUs for it.
 [[nodiscard]] constexpr bool is_gpu_resource(std::string_view name) noexcept {
-    return name == "nvidia.com/gpu" || detail::is_share_resource(name);
+    return name == "nvidia.com/gpu" || koordinator_devices::is_of_other_vendor(name) ||
+           detail::is_share_resource(name);
 }
 
 } // namespace codec

@@ -221,9 +221,13 @@ private:
     void plan_standing(const pod_object& pod, node_devices& of, volume_plan& into) {
         share_demand demand;
         const share_system system = *of.stock.system;
+        const auto shares =
+            system == share_system::kai ? std::nullopt : read_held_shares(system, pod, *out_);
+        if (system == share_system::koordinator)
+            close_unlisted(pod, shares, of.stock);
         if (system == share_system::kai) {
             demand.held = of.held[&pod];
-        } else if (const auto shares = read_held_shares(system, pod, *out_)) {
+        } else if (shares) {
             // What is on another node says nothing of this one. Without a list of devices, the pod
             // can have more than its instances.
             const bool lacks_list = system == share_system::hami &&
@@ -233,7 +237,8 @@ private:
                 lacks_list)
                 close(of.stock);
             demand.held = held_of(of, pod, *shares);
-        } else if (!read_share_requests(system, pod, *out_).empty()) {
+        } else if (system != share_system::koordinator &&
+                   !read_share_requests(system, pod, *out_).empty()) {
             // The pod runs on devices that no annotation names.
             close(of.stock);
         }
@@ -243,6 +248,24 @@ private:
     static void close(share_stock& of) {
         for (shared_device& each : of.devices)
             each.healthy = false;
+    }
+
+    /// Closes the devices of each type that the pod requests, if its annotation lists none of them:
+    /// it is unknown which ones it uses.
+    static void close_unlisted(const pod_object& pod, const std::optional<pod_shares>& listed,
+                               share_stock& of) {
+        std::set<std::string, std::less<>> types =
+            koordinator_types(pod.share_containers, kai_fractions::gpu_resource);
+        if (listed)
+            for (const held_share& each : listed->shares) {
+                const std::size_t end = each.device.find('/');
+                types.erase(end == std::string::npos ? std::string(koordinator_devices::gpu_type)
+                                                     : each.device.substr(0, end));
+            }
+        for (shared_device& each : of.devices)
+            if (types.contains(each.type.empty() ? koordinator_devices::gpu_type
+                                                 : std::string_view(each.type)))
+                each.healthy = false;
     }
 
     /// Devices of which the pod holds an unknown instance become unhealthy, with a warning. Warns

@@ -635,6 +635,54 @@ TEST_CASE("what is not modelled of Koordinator's devices makes a pod wait, and i
     CHECK(waits.find("device-allocate-hint: gpu.vfSelector is not modelled") != std::string::npos);
 }
 
+TEST_CASE("a pod with whole GPUs of another vendor gets none of Koordinator, with the reason") {
+    const std::string with_amd = joint_node("n1") + node("n2", ", amd.com/gpu: 2");
+    // n2 has no Device: its device plugin gives the GPUs.
+    CHECK(placed(with_amd + pod({"a", "amd.com/gpu: 1"}) + pod({"b", "amd.com/gpu: 1"})) ==
+          "a=n2 b=n2 ");
+    std::string amd_device = joint_node("n1");
+    amd_device.replace(amd_device.find("pods: 110"), 9, "pods: 110, amd.com/gpu: 4");
+    CHECK(placed(amd_device + pod({"a", "amd.com/gpu: 1"})).empty());
+    std::string waits;
+    pod_text with_rdma = joint_pod("a", 100, 20);
+    with_rdma.limits = "amd.com/gpu: 1, koordinator.sh/rdma: 20";
+    CHECK(placed(amd_device + pod(with_rdma), &waits).empty());
+    CHECK(waits == "a: a request for a share of a GPU is not modelled: amd.com/gpu: whole GPUs of "
+                   "this vendor are not modelled; ");
+}
+
+TEST_CASE("a standing pod closes the devices of each type that it requests and does not list") {
+    const auto holds = [](const std::string& limits, const std::string& text) {
+        return pod(
+            {"s", limits,
+             text.empty() ? "" : "scheduling.koordinator.sh/device-allocated: '" + text + "'", "",
+             "n1"});
+    };
+    const std::string gpu = pod({"a", "koordinator.sh/gpu: 100"});
+    const std::string nic = pod({"a", "koordinator.sh/rdma: 100"});
+    const auto starts = [&](const std::string& standing, const std::string& waiting) {
+        return placed(joint_node("n1") + standing + waiting) == "a=n1 s=n1 ";
+    };
+    const std::string list_gpu = R"("gpu":[{"minor":0,"resources":{"koordinator.sh/gpu-core":"50",)"
+                                 R"("koordinator.sh/gpu-memory-ratio":"50"}}])";
+    const std::string list_nic = R"("rdma":[{"minor":0,"resources":{"koordinator.sh/rdma":"20"}}])";
+    const std::string both = "koordinator.sh/gpu: 50, koordinator.sh/rdma: 20";
+    CHECK(starts(holds(both, "{" + list_gpu + "," + list_nic + "}"), gpu));
+    CHECK(starts(holds(both, "{" + list_gpu + "," + list_nic + "}"), nic));
+    for (const char* const absent : {"", R"(,"rdma":[])", R"(,"rdma":null)"}) {
+        CHECK(starts(holds(both, "{" + list_gpu + absent + "}"), gpu));
+        CHECK_FALSE(starts(holds(both, "{" + list_gpu + absent + "}"), nic));
+    }
+    const std::string amd = holds("amd.com/gpu: 1, koordinator.sh/rdma: 20", "{" + list_nic + "}");
+    CHECK(starts(amd, nic));
+    CHECK_FALSE(starts(amd, gpu));
+    const std::string npu = holds("huawei.com/npu-core: 1", "");
+    CHECK(starts(npu, nic));
+    CHECK_FALSE(starts(npu, gpu));
+    CHECK_FALSE(starts(holds(both, ""), nic));
+    CHECK_FALSE(starts(holds(both, ""), gpu));
+}
+
 TEST_CASE("a pod with an NPU is planned, but waits where pods are bound") {
     const std::string npu =
         node("n1", ", huawei.com/npu-core: 8") +

@@ -23,10 +23,20 @@ inline constexpr std::string_view ratio_resource = "koordinator.sh/gpu-memory-ra
 inline constexpr std::string_view rdma_resource = "koordinator.sh/rdma";
 inline constexpr std::string_view fpga_resource = "koordinator.sh/fpga";
 /// Resources of Huawei NPUs, which Koordinator counts as GPUs. Only templates divide an NPU, so
-/// `npu-cpu` and `npu-dvpp` are not modelled.
+/// the other resources of this prefix are not modelled.
 inline constexpr std::string_view npu_core_resource = "huawei.com/npu-core";
-inline constexpr std::array<std::string_view, 2> npu_part_resources{"huawei.com/npu-cpu",
-                                                                    "huawei.com/npu-dvpp"};
+inline constexpr std::string_view npu_prefix = "huawei.com/npu-";
+/// Whole GPUs of AMD and Hygon, which Koordinator gives from the GPUs of a Device. Not modelled.
+inline constexpr std::array<std::string_view, 2> other_whole_resources{"amd.com/gpu",
+                                                                       "dcu.com/gpu"};
+
+/// True if Koordinator gives GPUs of a Device for the resource, which is of a vendor other than
+/// NVIDIA.
+[[nodiscard]] constexpr bool is_of_other_vendor(std::string_view resource) noexcept {
+    return resource == other_whole_resources[0] || resource == other_whole_resources[1] ||
+           resource.starts_with(npu_prefix);
+}
+
 /// The model of a shared_device that is an NPU. Its cores are those of `npu_core_resource`.
 inline constexpr std::string_view npu_model = "npu";
 

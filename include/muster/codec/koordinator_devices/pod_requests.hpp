@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -202,17 +203,12 @@ join_koordinator_requests(const koordinator_policies& by,
     return {};
 }
 
-/// Reads what a pod requests of Koordinator's devices, for all containers together, as Koordinator
-/// does. Each amount is the maximum of each init container's amount and the sum of the containers'
-/// amounts. `whole_resource`: the resource name of whole GPUs, such as nvidia.com/gpu; empty =
-/// whole GPUs are not managed by Koordinator. O(resources of the containers + annotations).
-[[nodiscard]] inline pod_share_requests
-read_koordinator_requests(const object_metadata& pod,
-                          const std::vector<container_resources>& containers,
-                          std::string_view whole_resource, diagnostics& out) {
-    namespace names = koordinator_devices;
-    pod_share_requests read;
-    read.containers = containers.size();
+namespace detail {
+
+/// Returns the amounts of a pod: for each resource the maximum of each init container's amount and
+/// the sum of the containers' amounts.
+[[nodiscard]] inline named_amounts
+koordinator_total(const std::vector<container_resources>& containers) {
     named_amounts running;
     named_amounts total;
     for (const container_resources& each : containers) {
@@ -225,6 +221,48 @@ read_koordinator_requests(const object_metadata& pod,
             add(running, amounts);
     }
     raise(total, running);
+    return total;
+}
+
+} // namespace detail
+
+/// Returns the types of Koordinator's devices that a pod requests, whether the requests are
+/// modelled or not. `whole_resource`: see below. O(resources of the containers).
+[[nodiscard]] inline std::set<std::string, std::less<>>
+koordinator_types(const std::vector<container_resources>& containers,
+                  std::string_view whole_resource) {
+    namespace names = koordinator_devices;
+    std::set<std::string, std::less<>> types;
+    for (const auto& [resource, amount] : detail::koordinator_total(containers)) {
+        if (amount.milli == 0)
+            continue;
+        const bool is_gpu = resource == names::gpu_resource || resource == names::shared_resource ||
+                            resource == names::core_resource ||
+                            resource == names::memory_resource ||
+                            resource == names::ratio_resource || resource == whole_resource ||
+                            names::is_of_other_vendor(resource);
+        if (is_gpu)
+            types.emplace(names::gpu_type);
+        for (const names::plain_type& each : names::plain_types)
+            if (resource == each.resource)
+                types.emplace(each.name);
+    }
+    return types;
+}
+
+/// Reads what a pod requests of Koordinator's devices, for all containers together, as Koordinator
+/// does. Each amount is the maximum of each init container's amount and the sum of the containers'
+/// amounts. `whole_resource`: the resource name of whole GPUs, such as nvidia.com/gpu; empty =
+/// whole GPUs are not managed by Koordinator. GPUs of other vendors are not modelled. O(resources
+/// of the containers + annotations).
+[[nodiscard]] inline pod_share_requests
+read_koordinator_requests(const object_metadata& pod,
+                          const std::vector<container_resources>& containers,
+                          std::string_view whole_resource, diagnostics& out) {
+    namespace names = koordinator_devices;
+    pod_share_requests read;
+    read.containers = containers.size();
+    const named_amounts total = detail::koordinator_total(containers);
     const auto amount = [&](std::string_view resource) -> std::optional<std::int64_t> {
         constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 1000;
         const auto found = total.find(std::string(resource));
@@ -243,23 +281,28 @@ read_koordinator_requests(const object_metadata& pod,
     amounts.ratio = amount(names::ratio_resource);
     if (!whole_resource.empty())
         amounts.whole = amount(whole_resource);
+    amounts.npu_core = amount(names::npu_core_resource);
     const bool asks_gpus = amounts.gpu || amounts.shared || amounts.core || amounts.memory ||
-                           amounts.ratio || amounts.whole;
+                           amounts.ratio || amounts.whole || amounts.npu_core;
     std::map<std::string_view, std::int64_t> plain;
     for (const names::plain_type& each : names::plain_types)
         if (const auto asked = amount(each.resource))
             plain.emplace(each.name, *asked);
-    if ((!asks_gpus && plain.empty()) || !read.unsupported.empty())
-        return read;
     const auto refuse_template = [&](std::string_view resource) {
         read.unsupported.push_back(std::string(resource) +
                                    ": templates of shared resources are not modelled");
     };
-    for (const std::string_view part : names::npu_part_resources)
-        if (asks_gpus && amount(part))
-            refuse_template(part);
-    if (asks_gpus)
-        amounts.npu_core = amount(names::npu_core_resource);
+    for (const auto& [resource, asked] : total) {
+        if (asked.milli == 0 || resource == whole_resource ||
+            resource == names::npu_core_resource || !names::is_of_other_vendor(resource))
+            continue;
+        if (resource.starts_with(names::npu_prefix))
+            refuse_template(resource);
+        else
+            read.unsupported.push_back(resource + ": whole GPUs of this vendor are not modelled");
+    }
+    if ((!asks_gpus && plain.empty()) || !read.unsupported.empty())
+        return read;
     koordinator_policies policies = read_koordinator_policies(pod, out);
     for (std::string& each : policies.wrong)
         read.unsupported.push_back(std::move(each));

@@ -292,6 +292,45 @@ TEST_CASE("whole NPUs are requested by cores and memory; a part of one waits for
     }
 }
 
+TEST_CASE("GPUs of other vendors are not modelled, also beside other devices") {
+    for (const char* const resource :
+         {"amd.com/gpu", "dcu.com/gpu", "huawei.com/npu-core", "huawei.com/npu-cpu"}) {
+        INFO(resource);
+        for (const char* const beside :
+             {"", ", koordinator.sh/rdma: 20", ", koordinator.sh/fpga: 100",
+              ", koordinator.sh/gpu: 100", ", nvidia.com/gpu: 1"}) {
+            const auto refused = read({"{" + std::string(resource) + ": 1" + beside + "}"});
+            REQUIRE_FALSE(refused.unsupported.empty());
+            CHECK(refused.requests.empty());
+        }
+        const auto refused = read({"{" + std::string(resource) + ": 1, koordinator.sh/rdma: 20}"});
+        CHECK(refused.unsupported[0].find(resource) == 0);
+        CHECK(read({"{" + std::string(resource) + ": 0, koordinator.sh/rdma: 20}"})
+                  .unsupported.empty());
+    }
+    read_object amd(pod_text({"{amd.com/gpu: 2}"}));
+    CHECK(read_koordinator_requests(amd.metadata, amd.containers, "amd.com/gpu", amd.out)
+              .requests.size() == 1);
+}
+
+TEST_CASE("the types that a pod requests of Koordinator do not depend on what is modelled") {
+    const auto types = [](const std::string& limits) {
+        read_object pod(pod_text({limits}));
+        std::string all;
+        for (const std::string& each : koordinator_types(pod.containers, "nvidia.com/gpu"))
+            all += each + " ";
+        return all;
+    };
+    CHECK(types("{cpu: 1, koordinator.sh/gpu: 0}").empty());
+    CHECK(types("{amd.com/gpu: 1, koordinator.sh/rdma: 150}") == "gpu rdma ");
+    CHECK(types("{koordinator.sh/fpga: 100}") == "fpga ");
+    for (const char* const gpu :
+         {"nvidia.com/gpu", "dcu.com/gpu", "huawei.com/npu-core", "huawei.com/npu-dvpp",
+          "koordinator.sh/gpu", "koordinator.sh/gpu-core", "koordinator.sh/gpu-memory",
+          "koordinator.sh/gpu-memory-ratio", "koordinator.sh/gpu.shared"})
+        CHECK(types("{" + std::string(gpu) + ": 1}") == "gpu ");
+}
+
 TEST_CASE("Koordinator's reader accepts any hint, and no device gets more than it has") {
     muster::testing::random chance(muster::testing::random_seed());
     const read_object pod(pod_text({"{koordinator.sh/gpu: 60}"}));
