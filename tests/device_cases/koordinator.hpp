@@ -245,8 +245,7 @@ inline void set_scorer(const object& source, muster::share_request& to) {
         for (const auto& label : labels->as_object())
             node.labels.set(std::string(label.key()), std::string(label.value().as_string()));
     share_stock on{share_system::koordinator, device.shares.devices, {}};
-    on.partitions =
-        device.partitions ? *device.partitions : koordinator_model_partitions(node, on.devices);
+    on.partitions = koordinator_partitions(device, node);
     share_demand demand;
     for (const container_share& each : asked.requests) {
         demand.asks[share_system::koordinator].push_back(each.request);

@@ -43,6 +43,8 @@ struct koordinator_device_object {
     std::map<std::string, std::string> uuids;
     /// The object's own partitions of GPUs; absent = it has none.
     std::optional<partition_table> partitions;
+    /// The object has partitions that cannot be read.
+    bool has_unread_partitions = false;
 };
 
 } // namespace codec

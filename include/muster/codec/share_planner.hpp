@@ -159,10 +159,7 @@ private:
         if (const auto found = koordinator_.find(node.metadata.key.name);
             found != koordinator_.end()) {
             node_devices of = made(share_system::koordinator, node_shares(found->second->shares));
-            of.stock.partitions =
-                found->second->partitions
-                    ? *found->second->partitions
-                    : koordinator_model_partitions(node.metadata, of.stock.devices);
+            of.stock.partitions = koordinator_partitions(*found->second, node.metadata);
             return of;
         }
         if (has_thousandths_)

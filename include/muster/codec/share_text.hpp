@@ -153,6 +153,7 @@ inline void append_instances(const shared_device& of, std::string& to) {
     for (const device_partition& each : of.partitions.partitions) {
         text += "\n" + std::to_string(each.score);
         append(each.bandwidth_milli);
+        text += each.asked ? " for " + std::to_string(*each.asked) : "";
         for (const std::size_t index : each.devices)
             text += ' ' + std::to_string(index);
     }

@@ -22,6 +22,11 @@ struct device_partition {
     std::int64_t score = 0;
     /// In thousandths of the unit of the node's system; absent = unknown.
     std::optional<std::int64_t> bandwidth_milli = {};
+    /// The number of devices of the requests that the partition is for; absent = that of `devices`.
+    /// A partition with another number of devices is never given.
+    std::optional<std::size_t> asked = {};
+
+    [[nodiscard]] std::size_t count() const noexcept { return asked.value_or(devices.size()); }
 
     friend bool operator==(const device_partition&, const device_partition&) = default;
 };
@@ -51,31 +56,47 @@ struct partition_wish {
 
 namespace detail {
 
-/// Returns the weight of the partitions that a choice leaves whole: those of the least score for 8,
-/// 4 and 2 devices, but not for fewer than `count`, that use no device in `used` or `chosen`. A
-/// partition of 8 devices counts 100 times as much as one of 4. O(partitions × devices).
-[[nodiscard]] inline int128 partitions_left(const partition_table& table, std::size_t count,
-                                            const std::vector<bool>& used,
-                                            const device_partition& chosen) {
-    int128 sum = 0;
+/// A partition that should stay whole, and its weight.
+struct weighted_partition {
+    const device_partition* partition = nullptr;
+    int128 weight = 0;
+};
+
+/// Returns the partitions that a choice of `count` devices should leave whole: those of the least
+/// score for 8, 4 and 2 devices, but not for fewer than `count`, without a used device. A partition
+/// of 8 devices weighs 100 times as much as one of 4. O(partitions × devices).
+[[nodiscard]] inline std::vector<weighted_partition>
+partitions_to_keep(const partition_table& table, std::size_t count, const std::vector<bool>& used) {
+    std::vector<weighted_partition> kept;
     int128 weight = 10'000;
     for (const std::size_t size : {std::size_t{8}, std::size_t{4}, std::size_t{2}}) {
         std::int64_t least = std::numeric_limits<std::int64_t>::max();
         for (const device_partition& each : table.partitions)
-            if (each.devices.size() == size)
+            if (each.count() == size)
                 least = std::min(least, each.score);
-        for (const device_partition& each : table.partitions) {
-            const auto is_taken = [&](std::size_t index) {
-                return (index < used.size() && used[index]) ||
-                       std::find(chosen.devices.begin(), chosen.devices.end(), index) !=
-                           chosen.devices.end();
-            };
-            if (size >= count && each.devices.size() == size && each.score == least &&
-                std::none_of(each.devices.begin(), each.devices.end(), is_taken))
-                sum += weight * each.score;
-        }
+        const auto is_used = [&](std::size_t index) { return index < used.size() && used[index]; };
+        for (const device_partition& each : table.partitions)
+            if (size >= count && each.count() == size && each.score == least &&
+                std::none_of(each.devices.begin(), each.devices.end(), is_used))
+                kept.push_back({&each, weight * each.score});
         weight /= 100;
     }
+    return kept;
+}
+
+/// Returns the sum of the weights of the partitions that share no device with the chosen one.
+/// O(kept × devices).
+[[nodiscard]] inline int128 weight_left(const std::vector<weighted_partition>& kept,
+                                        const device_partition& chosen, std::size_t devices) {
+    // All devices that the node lacks have one flag.
+    std::vector<bool> is_taken(devices + 1);
+    for (const std::size_t index : chosen.devices)
+        is_taken[std::min(index, devices)] = true;
+    int128 sum = 0;
+    for (const weighted_partition& each : kept)
+        if (std::none_of(each.partition->devices.begin(), each.partition->devices.end(),
+                         [&](std::size_t index) { return is_taken[std::min(index, devices)]; }))
+            sum += each.weight;
     return sum;
 }
 
@@ -95,12 +116,14 @@ suiting_partitions(const partition_table& table, std::size_t count, const partit
         const device_partition* partition;
     };
     std::vector<entry> entries;
+    const auto kept = detail::partitions_to_keep(table, count, used);
     std::optional<std::int64_t> least;
     for (const device_partition& each : table.partitions)
-        if (each.devices.size() == count)
+        if (each.count() == count)
             least = std::min(least.value_or(each.score), each.score);
     for (const device_partition& each : table.partitions) {
-        if (each.devices.size() != count || (wish.least_score_only && each.score != *least))
+        if (each.count() != count || each.devices.size() != count ||
+            (wish.least_score_only && each.score != *least))
             continue;
         if (wish.bandwidth_milli &&
             (!each.bandwidth_milli || *each.bandwidth_milli < *wish.bandwidth_milli))
@@ -108,8 +131,7 @@ suiting_partitions(const partition_table& table, std::size_t count, const partit
         if (std::all_of(each.devices.begin(), each.devices.end(), [&](std::size_t index) {
                 return index < used.size() && accepted[index] && !used[index];
             }))
-            entries.push_back(
-                {each.score, detail::partitions_left(table, count, used, each), &each});
+            entries.push_back({each.score, detail::weight_left(kept, each, used.size()), &each});
     }
     std::stable_sort(entries.begin(), entries.end(), [](const entry& lhs, const entry& rhs) {
         return lhs.score != rhs.score ? lhs.score < rhs.score : lhs.left > rhs.left;

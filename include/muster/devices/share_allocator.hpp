@@ -149,7 +149,8 @@ inline constexpr std::int64_t most_shares = 2048;
 /// requests does. If a request then finds no devices, other choices are tried; large requests are
 /// served first if the order of the requests cannot change the answer. `none` is exact. Of devices
 /// that are equal for all requests, one is tried; states of the devices that failed are remembered.
-/// One step is the choice of one device, or one scan of all devices for a request. A device never
+/// One step is the choice of one device, or one scan of all devices for a request; a scan of a
+/// table of partitions costs a step for each 1024 pairs of partitions. A device never
 /// gets more than it has; a device that is used beyond its capacity gets no shares. On a
 /// partitioned device each share gets an instance, at first the first one that is free; no two
 /// shares overlap. There the amounts of a request are compared with what is free, and those of the

@@ -181,12 +181,16 @@ private:
                (counts_cores_ && free.cores < needs_[at].cores);
     }
 
-    [[nodiscard]] bool take_step() {
-        if (steps_left_ == 0)
-            has_ended_ = true;
-        else
-            --steps_left_;
+    [[nodiscard]] bool take_steps(std::int64_t count) {
+        has_ended_ = has_ended_ || steps_left_ < count;
+        steps_left_ -= std::min(steps_left_, count);
         return !has_ended_;
+    }
+    [[nodiscard]] bool take_step() { return take_steps(1); }
+    /// Returns the steps of one scan of the partitions, each of which is compared with all others.
+    [[nodiscard]] std::int64_t partition_steps() const noexcept {
+        const auto count = static_cast<std::int64_t>(partitions_->partitions.size());
+        return saturating_multiply(count, count) / 1024;
     }
 
     /// Serves the requests from `at` on.
@@ -214,6 +218,8 @@ private:
         for (const std::size_t index : accepted(at).candidates)
             if (takes(index, request, accepted(at)))
                 candidates.push_back(index);
+        if (request.partition && !take_steps(partition_steps()))
+            return false;
         const auto count = static_cast<std::size_t>(counts_[at]);
         for (const share_place& place :
              share_places(std::move(candidates), count, devices_, uses_, request, *partitions_)) {

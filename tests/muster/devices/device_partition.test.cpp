@@ -105,6 +105,32 @@ TEST_CASE("of equal partitions, the one that leaves the most others whole is giv
     CHECK(chosen(devices, {whole(1)}, table) == std::vector<indices>{{2}});
 }
 
+TEST_CASE("a partition for another number of devices than it has is never given") {
+    partition_table table;
+    table.partitions = {{{0, 1}, 1, {}, 1}, {{2, 3}, 2, {}}, {{2}, 2, {}}};
+    CHECK(chosen(gpus(4), {whole(1, {true, false, {}})}, table) == std::vector<indices>{{2}});
+    CHECK(chosen(gpus(4), {whole(2, {true, false, {}})}, table) == std::vector<indices>{{2, 3}});
+    CHECK(chosen(gpus(4), {whole(1, {true, true, {}})}, table).empty());
+}
+
+TEST_CASE("a scan of many partitions costs more steps") {
+    partition_table table;
+    const auto steps = [&] {
+        const std::vector<muster::share_request> requests{whole(2)};
+        return muster::allocate_shares(gpus(2), requests, muster::koordinator_rules, 1000, table)
+            .steps;
+    };
+    const std::int64_t without = steps();
+    table.partitions.assign(31, {{0, 1}, 1, {}});
+    CHECK(steps() == without);
+    table.partitions.assign(320, {{0, 1}, 1, {}});
+    CHECK(steps() == without + 100);
+    table.partitions.assign(3200, {{0, 1}, 1, {}});
+    CHECK(muster::allocate_shares(gpus(2), std::vector{whole(2)}, muster::koordinator_rules, 1000,
+                                  table)
+              .outcome == share_outcome::undecided);
+}
+
 TEST_CASE("a partition may have devices of unknown places, other choices may not") {
     auto request = whole(2);
     request.within = muster::share_nearness::same_numa;

@@ -172,7 +172,9 @@ read_koordinator_one(object_reader& object, std::map<std::string, std::string>& 
     read.partitions = read_koordinator_partitions(read.metadata, read.shares.devices, wrong);
     if (!wrong.empty())
         object.warning(std::string(koordinator_devices::partitions_key) + ": " + wrong +
-                       ", so the partitions are ignored");
+                       ", so the partitions are ignored; if the Device or node honors them, no "
+                       "whole GPUs are given");
+    read.has_unread_partitions = !wrong.empty();
     if (read.partitions)
         read.partitions->is_required = honors_partitions(read.metadata);
     object.ignore({"apiVersion", "kind", "status"});

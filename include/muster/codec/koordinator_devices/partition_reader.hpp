@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -19,6 +21,7 @@
 #include <muster/base/checked.hpp>
 #include <muster/codec/koordinator_devices/names.hpp>
 #include <muster/codec/metadata_text.hpp>
+#include <muster/codec/node_shares.hpp>
 #include <muster/codec/object_metadata.hpp>
 #include <muster/devices/device_partition.hpp>
 #include <muster/devices/shared_device.hpp>
@@ -30,13 +33,12 @@ namespace codec {
 namespace detail {
 
 /// Returns a quantity of JSON, a string or a number, in thousandths, rounded up to a unit if it is
-/// finer; nullopt if it is
-/// none or negative.
+/// finer; nullopt if it is none or negative.
 [[nodiscard]] inline std::optional<std::int64_t> json_milli(const boost::json::value& value) {
     std::string text;
     if (const auto* const written = value.if_string())
         text.assign(written->data(), written->size());
-    else if (value.is_int64() || value.is_uint64())
+    else if (value.is_number())
         text = boost::json::serialize(value);
     const auto parsed = parse_quantity(text);
     if (!parsed || parsed->sign() < 0)
@@ -64,19 +66,19 @@ namespace detail {
         return "a partition is not an object";
     const auto* const listed = object->if_contains("minors");
     const auto* const minors = listed ? listed->if_array() : nullptr;
-    if (minors == nullptr || minors->size() != count)
-        return "a partition does not list as many minors as its key says";
+    if (minors == nullptr)
+        return "a partition does not list its minors";
     device_partition made;
     for (const boost::json::value& each : *minors) {
         const std::int64_t* const minor = each.if_int64();
         if (minor == nullptr || *minor < 0 || *minor > most)
             return "a minor of a partition is not a whole number from 0 to 2147483647";
         const std::size_t index = gpu_index(*minor, devices);
-        if (index < devices.size() &&
-            std::find(made.devices.begin(), made.devices.end(), index) != made.devices.end())
-            return "a partition lists a minor twice";
-        made.devices.push_back(index);
+        if (std::find(made.devices.begin(), made.devices.end(), index) == made.devices.end())
+            made.devices.push_back(index);
     }
+    if (made.devices.size() != count || minors->size() != count)
+        made.asked = count;
     if (const auto* const score = object->if_contains("allocationScore")) {
         const std::int64_t* const number = score->if_int64();
         if (number == nullptr || *number < -most || *number > most)
@@ -95,9 +97,12 @@ namespace detail {
 
 } // namespace detail
 
+/// Maximum number of different partitions of a node, as each is compared with all others.
+inline constexpr std::size_t most_partitions = 1024;
+
 /// Reads the table of GPU partitions from a Device's annotations. Returns nullopt if there is none,
-/// or if it cannot be read, as Koordinator ignores it then; `wrong` has the reason. O(annotation ×
-/// devices).
+/// or if it cannot be read; `wrong` has the reason. A partition that lists fewer or more minors
+/// than its key says is never given; Koordinator gives all its GPUs. O(annotation × devices).
 [[nodiscard]] inline std::optional<partition_table>
 read_koordinator_partitions(const object_metadata& of, const std::vector<shared_device>& devices,
                             std::string& wrong) {
@@ -114,6 +119,10 @@ read_koordinator_partitions(const object_metadata& of, const std::vector<shared_
     if (error || !root.is_object())
         return refuse("not a JSON object (expected partitions by number of GPUs)");
     partition_table read;
+    const auto key_of = [](const device_partition& of) {
+        return std::tuple(of.devices, of.score, of.bandwidth_milli, of.asked);
+    };
+    std::set<decltype(key_of(device_partition{}))> known;
     for (const auto& member : root.get_object()) {
         const std::string_view key(member.key().data(), member.key().size());
         const auto count = detail::whole_number(key, 0, most);
@@ -123,11 +132,16 @@ read_koordinator_partitions(const object_metadata& of, const std::vector<shared_
             continue;
         if (!member.value().is_array())
             return refuse("the partitions of " + std::string(key) + " GPUs are not a list");
-        for (const boost::json::value& each : member.value().get_array())
+        for (const boost::json::value& each : member.value().get_array()) {
             if (std::string why = detail::read_partition(each, static_cast<std::size_t>(*count),
                                                          devices, read.partitions);
                 !why.empty())
                 return refuse(std::move(why));
+            if (!known.insert(key_of(read.partitions.back())).second)
+                read.partitions.pop_back();
+            if (read.partitions.size() > most_partitions)
+                return refuse("more than " + std::to_string(most_partitions) + " partitions");
+        }
     }
     return read;
 }
@@ -159,6 +173,18 @@ koordinator_model_partitions(const object_metadata& node,
             each.score = 1;
         }
     return made;
+}
+
+/// Returns the partitions of a node with this Device: its own, or those of the node's model. If its
+/// own cannot be read, and the Device or the node lets whole GPUs be given by partitions only, no
+/// whole GPU is given. O(partitions + devices).
+[[nodiscard]] inline partition_table koordinator_partitions(const koordinator_device_object& of,
+                                                            const object_metadata& node) {
+    if (of.partitions)
+        return *of.partitions;
+    if (of.has_unread_partitions && (honors_partitions(of.metadata) || honors_partitions(node)))
+        return {{}, true};
+    return koordinator_model_partitions(node, of.shares.devices);
 }
 
 } // namespace codec

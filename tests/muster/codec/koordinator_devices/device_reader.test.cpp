@@ -172,11 +172,52 @@ TEST_CASE("a Device lists partitions of its GPUs by minor number, and says if th
     CHECK_FALSE(read(gpu("0")).object.partitions.has_value());
 }
 
+TEST_CASE("partitions may have numbers as bandwidths, and lists that differ from their keys") {
+    const auto [object, findings] =
+        read(gpu("0") + "," + gpu("1"),
+             partitions(R"({"1":[{"minors":[0,1],"ringBusBandwidth":1.5},{"minors":[1]}],)"
+                        R"("2":[{"minors":[0,0],"ringBusBandwidth":2e3}]})"));
+    CHECK(findings.empty());
+    REQUIRE(object.partitions.has_value());
+    REQUIRE(object.partitions->partitions.size() == 3);
+    CHECK(object.partitions->partitions[0] == muster::device_partition{{0, 1}, 0, 1500, 1});
+    CHECK(object.partitions->partitions[1] == muster::device_partition{{1}, 0, {}});
+    CHECK(object.partitions->partitions[2] == muster::device_partition{{0}, 0, 2'000'000, 2});
+}
+
+TEST_CASE("a partition that is listed twice is one, and there is a largest number of them") {
+    const auto table = [](std::size_t count, bool same) {
+        std::string list;
+        for (std::size_t at = 0; at < count; ++at)
+            list += std::string(at > 0 ? "," : "") + R"({"minors":[0],"allocationScore":)" +
+                    std::to_string(same ? 7 : at) + "}";
+        return read(gpu("0"), partitions(R"({"1":[)" + list + "]}")).object;
+    };
+    CHECK(table(2000, true).partitions->partitions ==
+          std::vector<muster::device_partition>{{{0}, 7, {}}});
+    CHECK(table(most_partitions, false).partitions->partitions.size() == most_partitions);
+    CHECK(table(most_partitions + 1, false).has_unread_partitions);
+}
+
+TEST_CASE("if partitions are honored but cannot be read, no whole GPUs are given") {
+    object_metadata plain;
+    object_metadata honoring;
+    honoring.labels.set("node.koordinator.sh/gpu-partition-policy", "Honor");
+    honoring.labels.set("node.koordinator.sh/gpu-model", "H800");
+    const muster::partition_table nothing{{}, true};
+    const auto device = [&](const std::string& policy) {
+        return read(gpu("0"), partitions("x", policy)).object;
+    };
+    CHECK(koordinator_partitions(device("Honor"), plain) == nothing);
+    CHECK(koordinator_partitions(device("Prefer"), honoring) == nothing);
+    CHECK(koordinator_partitions(device("Prefer"), plain) == muster::partition_table{});
+    CHECK(koordinator_partitions(read(gpu("0")).object, honoring).partitions.size() == 15);
+}
+
 TEST_CASE("partitions that cannot be read are ignored with a warning, as Koordinator does") {
     for (const char* const table :
          {"x", "[]", R"({"x":[]})", R"({"-1":[]})", R"({"1":{}})", R"({"1":[5]})", R"({"1":[{}]})",
-          R"({"1":[{"minors":[0,1]}]})", R"({"1":[{"minors":["0"]}]})",
-          R"({"1":[{"minors":[-1]}]})", R"({"2":[{"minors":[0,0]}]})",
+          R"({"1":[{"minors":["0"]}]})", R"({"1":[{"minors":[-1]}]})",
           R"({"1":[{"minors":[0],"allocationScore":"1"}]})",
           R"({"1":[{"minors":[0],"ringBusBandwidth":"x"}]})"}) {
         const auto made = read(gpu("0"), partitions(table));
