@@ -65,10 +65,10 @@ public:
         std::string reservations{kai_fractions::reservation_namespace};
         /// Only reservation pods of this scheduler await sharers; empty = of any.
         std::string scheduler{};
-        /// Pods are planned to be bound. Pods with NPUs of Koordinator wait, as the annotations of
-        /// their device plugin are not written. All that KAI's fractions need must be there: a pod
-        /// waits if it does not name its ConfigMaps or names its groups already, and a group gets
-        /// no pods if no reservation pod names its GPU.
+        /// Pods are planned to be bound. NPUs of Koordinator get no pods, and pods that request
+        /// NPUs wait, as the annotations of their device plugin are not written. All that KAI's
+        /// fractions need must be there: a pod waits if it does not name its ConfigMaps or names
+        /// its groups already, and a group gets no pods if no reservation pod names its GPU.
         bool binds_pods = false;
     };
 
@@ -159,6 +159,9 @@ private:
         if (const auto found = koordinator_.find(node.metadata.key.name);
             found != koordinator_.end()) {
             node_devices of = made(share_system::koordinator, node_shares(found->second->shares));
+            if (how_.binds_pods)
+                for (shared_device& each : of.stock.devices)
+                    each.healthy = each.healthy && each.model != koordinator_devices::npu_model;
             of.stock.partitions = koordinator_partitions(*found->second, node.metadata);
             return of;
         }

@@ -705,6 +705,30 @@ TEST_CASE("a pod with an NPU is planned, but waits where pods are bound") {
               "huawei.com/npu-core: the annotations of its device plugin are not written"});
 }
 
+TEST_CASE("where pods are bound, an NPU gets no pod that requests memory without cores") {
+    const std::string npu =
+        node("n1", "") +
+        "---\napiVersion: scheduling.koordinator.sh/v1alpha1\nkind: Device\nmetadata: {name: n1}\n"
+        "spec: {devices: [{type: gpu, minor: 0, health: true, resources: {huawei.com/npu-core: 8, "
+        "koordinator.sh/gpu-memory: 24Gi, koordinator.sh/gpu-memory-ratio: 100}}]}\n" +
+        pod({"a", "koordinator.sh/gpu-memory-ratio: 100"});
+    diagnostics out;
+    const std::vector<document> documents = read_documents("f", npu, out);
+    const manifests objects = read_manifests(documents, {}, out);
+    const std::array nodes{&objects.nodes.front()};
+    const std::array pods{&objects.pods.front()};
+    const auto room = [&](bool binds_pods) {
+        share_planner::options how;
+        how.binds_pods = binds_pods;
+        volume_plan plan;
+        share_planner(nodes, pods, objects.koordinator_devices, out, how).plan(plan);
+        return plan.judge->room(plan.stock_of("n1"), {},
+                                plan.find(objects.pods.front().metadata.key)->devices, 1);
+    };
+    CHECK(room(false) == 1);
+    CHECK(room(true) == 0);
+}
+
 namespace {
 
 /// True if parts, in tenths of a GPU, fit in the free tenths of GPUs. Tries every choice.
