@@ -99,7 +99,7 @@ namespace detail {
     made.resources = {names::gpu_resource, kai_fractions::gpu_resource,
                       made.count,          made.amount,
                       made.part,           made.cores};
-    made.annotations = {made.nearness, names::joint_key};
+    made.annotations = {made.nearness, names::joint_key, names::partition_key};
     made.own = {names::joint_key};
     return made;
 }

@@ -566,6 +566,9 @@ TEST_CASE("partitions, selectors and RDMA of Koordinator are not translated") {
     CHECK(
         losses("{koordinator.sh/gpu: 100}", "{scheduling.koordinator.sh/gpu-partition-spec: '{}'}")
             .find("gpu-partition-spec") != std::string::npos);
+    // Whole GPUs belong to Koordinator if the pod has one of its annotations.
+    CHECK(losses("{nvidia.com/gpu: 8}", "{scheduling.koordinator.sh/gpu-partition-spec: '{}'}")
+              .find("gpu-partition-spec") != std::string::npos);
     CHECK(losses("{koordinator.sh/gpu: 100}",
                  "{scheduling.koordinator.sh/device-allocate-hint: "
                  R"('{"gpu":{"selector":{"matchLabels":{"a":"b"}}}}'})")
