@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -72,6 +73,11 @@ read_label_check(const boost::json::value& at) {
     const auto* const object = at.if_object();
     if (object == nullptr)
         return std::nullopt;
+    // Koordinator ignores the case of keys.
+    for (const auto& member : *object)
+        if (const std::string_view key(member.key());
+            key != "key" && key != "operator" && key != "values")
+            return std::nullopt;
     device_label_check made;
     made.key = json_text(*object, "key");
     const std::string_view op = json_text(*object, "operator");
@@ -212,26 +218,64 @@ inline void read_hints(const metadata_text& at, koordinator_policies& to) {
         koordinator_hint& hint = to.hints[std::string(type)];
         for (const auto& field : member.value().get_object()) {
             const boost::json::value& value = field.value();
-            if (value.is_null() || (value.is_string() && value.get_string().empty()))
+            const std::string_view key(field.key());
+            // An empty text is no selector, but means the same as no text.
+            const bool is_selector = key == "selector" || key == "vfSelector";
+            if (value.is_null() ||
+                (!is_selector && value.is_string() && value.get_string().empty()))
                 continue;
-            if (std::string wrong =
-                    read_hint_field(type, std::string_view(field.key()), value, hint);
-                !wrong.empty())
+            if (std::string wrong = read_hint_field(type, key, value, hint); !wrong.empty())
                 to.wrong.push_back(at.text_of(wrong));
         }
     }
+}
+
+/// Returns the value of a key; nullptr if it is absent or null.
+[[nodiscard]] inline const boost::json::value* json_value(const boost::json::object& in,
+                                                          std::string_view key) {
+    const boost::json::value* const at = in.if_contains(key);
+    return at && !at->is_null() ? at : nullptr;
+}
+
+/// Adds the keys other than these to the reasons. Koordinator ignores the case of keys, so a key
+/// that seems unknown can have an effect there.
+inline void refuse_other_keys(const metadata_text& at, const boost::json::object& object,
+                              std::initializer_list<std::string_view> known,
+                              std::vector<std::string>& wrong) {
+    for (const auto& member : object) {
+        const std::string_view key(member.key());
+        if (std::find(known.begin(), known.end(), key) == known.end())
+            wrong.push_back(at.text_of(in_quotes(key) + " is not a known field"));
+    }
+}
+
+/// Reads a text that must be one of these; empty if it is absent. Another one is added to the
+/// reasons.
+[[nodiscard]] inline std::string_view
+read_choice(const metadata_text& at, const boost::json::object& object, std::string_view key,
+            std::initializer_list<std::string_view> choices, std::vector<std::string>& wrong) {
+    const boost::json::value* const value = json_value(object, key);
+    if (value == nullptr || (value->is_string() && value->get_string().empty()))
+        return {};
+    const std::string_view text = json_text(object, key);
+    if (std::find(choices.begin(), choices.end(), text) != choices.end())
+        return text;
+    std::string expected;
+    for (const std::string_view each : choices)
+        expected += (expected.empty() ? "" : " or ") + std::string(each);
+    wrong.push_back(
+        at.text_of(std::string(key) + " has an unknown value (expected " + expected + ")"));
+    return {};
 }
 
 inline void read_joint(const metadata_text& at, koordinator_policies& to) {
     const auto root = annotated_object(at, to.wrong);
     if (!root)
         return;
-    const std::string_view scope = json_text(*root, "requiredScope");
-    if (!scope.empty() && scope != "SamePCIe")
-        to.wrong.push_back(at.text_of("requiredScope has an unknown value (expected SamePCIe)"));
-    to.at_same_roots = scope == "SamePCIe";
-    const boost::json::value* const types = root->if_contains("deviceTypes");
-    if (types == nullptr || types->is_null())
+    refuse_other_keys(at, *root, {"deviceTypes", "requiredScope"}, to.wrong);
+    to.at_same_roots = !read_choice(at, *root, "requiredScope", {"SamePCIe"}, to.wrong).empty();
+    const boost::json::value* const types = json_value(*root, "deviceTypes");
+    if (types == nullptr)
         return;
     const bool is_list =
         types->is_array() && std::all_of(types->get_array().begin(), types->get_array().end(),
@@ -246,19 +290,21 @@ inline void read_joint(const metadata_text& at, koordinator_policies& to) {
     }
 }
 
+/// As in Koordinator, an annotation of `null` requires partitions as `{}` does.
 inline void read_partition_spec(const metadata_text& at, koordinator_policies& to) {
+    const std::size_t reasons = to.wrong.size();
     const auto root = annotated_object(at, to.wrong);
-    if (!root)
+    if (!at.is_present() || to.wrong.size() > reasons)
         return;
     partition_wish& wish = to.partition.emplace();
     wish.is_required = true;
-    const std::string_view policy = json_text(*root, "allocatePolicy");
-    if (!policy.empty() && policy != "Restricted" && policy != "BestEffort")
-        to.wrong.push_back(
-            at.text_of("allocatePolicy has an unknown value (expected Restricted or BestEffort)"));
-    wish.least_score_only = policy == "Restricted";
-    const boost::json::value* const bandwidth = root->if_contains("ringBusBandwidth");
-    if (bandwidth == nullptr || bandwidth->is_null())
+    if (!root)
+        return;
+    refuse_other_keys(at, *root, {"allocatePolicy", "ringBusBandwidth"}, to.wrong);
+    wish.least_score_only = read_choice(at, *root, "allocatePolicy", {"Restricted", "BestEffort"},
+                                        to.wrong) == "Restricted";
+    const boost::json::value* const bandwidth = json_value(*root, "ringBusBandwidth");
+    if (bandwidth == nullptr)
         return;
     wish.bandwidth_milli = json_milli(*bandwidth);
     if (!wish.bandwidth_milli)

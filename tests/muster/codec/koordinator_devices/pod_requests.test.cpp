@@ -133,8 +133,12 @@ TEST_CASE("a pod with a hint that is malformed or not modelled waits, and the re
     const std::vector<std::string> two{"{koordinator.sh/gpu: 200}"};
     for (const char* const wrong :
          {R"({"requiredTopologyScope":"Device"})", R"({"requiredTopologyScope":"Rack"})",
-          R"({"selector":5})", R"({"exclusivePolicy":"Rack"})", R"({"vfSelector":{}})",
-          R"({"allocateStrategy":"x"})", R"({"other":"x"})", "5",
+          R"({"selector":5})", R"({"selector":""})", R"({"Selector":{}})",
+          R"({"requiredTopologyScope":5})", R"({"RequiredTopologyScope":"PCIe"})",
+          R"({"selector":{"MatchLabels":{"a":"1"}}})", R"({"selector":{"matchLabels":{"a":1}}})",
+          R"({"selector":{"matchExpressions":[{"key":"a","operator":"Exists","Values":["1"]}]}})",
+          R"({"exclusivePolicy":"Rack"})", R"({"vfSelector":{}})", R"({"allocateStrategy":"x"})",
+          R"({"other":"x"})", "5",
           R"({"selector":{"matchExpressions":[{"key":"a","operator":"In"}]}})",
           R"({"selector":{"matchExpressions":[{"key":"a","operator":"Gt","values":["1"]}]}})"}) {
         INFO(wrong);
@@ -249,7 +253,8 @@ TEST_CASE("joint types become one request and its partners, other types stay alo
               .requests.size() == 3);
     for (const char* const wrong :
          {"x", R"({"deviceTypes":5})", R"({"deviceTypes":[5]})", R"({"deviceTypes":["gpu","gpu"]})",
-          R"({"deviceTypes":["rdma","gpu"]})",
+          R"({"deviceTypes":["rdma","gpu"]})", R"({"requiredScope":5})", R"({"requiredScope":{}})",
+          R"({"deviceTypes":["gpu"],"RequiredScope":"SamePCIe"})", R"({"DeviceTypes":["gpu"]})",
           R"({"deviceTypes":["gpu"],"requiredScope":"SameNUMANode"})"}) {
         const auto refused = read(both, joint(wrong));
         INFO(wrong);
@@ -270,9 +275,14 @@ TEST_CASE("whole GPUs prefer partitions, and a partition spec requires them") {
           muster::partition_wish{true, true, 2000});
     CHECK(one(two, spec(R"({"allocatePolicy":"BestEffort"})")).partition ==
           muster::partition_wish{true, false, {}});
+    CHECK(one(two, spec("null")).partition == muster::partition_wish{true, false, {}});
+    CHECK(one(two, spec(R"({"allocatePolicy":"","ringBusBandwidth":1.5})")).partition ==
+          muster::partition_wish{true, false, 1500});
     CHECK_FALSE(one({"{koordinator.sh/gpu: 50}"}, spec("{}")).partition.has_value());
     for (const char* const wrong :
-         {"x", R"({"allocatePolicy":"x"})", R"({"ringBusBandwidth":"x"})"})
+         {"x", "[]", "5", R"({"allocatePolicy":"x"})", R"({"allocatePolicy":5})",
+          R"({"AllocatePolicy":"Restricted"})", R"({"ringBusBandwidth":"x"})",
+          R"({"ringBusBandwidth":{}})", R"({"RingBusBandwidth":"2"})", R"({"other":null})"})
         CHECK(read(two, spec(wrong)).unsupported.size() == 1);
 }
 
