@@ -17,6 +17,7 @@
 #include <muster/devices/gpu_instance.hpp>
 #include <muster/devices/share_acceptance.hpp>
 #include <muster/devices/share_kinds.hpp>
+#include <muster/devices/share_needs.hpp>
 #include <muster/devices/share_order.hpp>
 #include <muster/devices/share_partners.hpp>
 #include <muster/devices/share_places.hpp>
@@ -78,6 +79,7 @@ public:
         repeats_ = has_instances_ && rules.repeats_instances;
         if (has_instances_)
             instances_.resize(requests.size());
+        std::vector<const share_acceptance*> of_requests;
         for (std::size_t at = 0; at < requests.size(); ++at) {
             if (at == 0 || !accept_the_same(requests[at - 1], requests[at]))
                 accepted_.push_back(acceptance_of(requests[at], devices));
@@ -89,7 +91,9 @@ public:
         // Without a second choice, no devices or states are compared.
         if (!first_only)
             kinds_ = device_kinds(devices, requests, partitions, accepted_, function_kinds_);
-        sum_needs();
+        for (const std::size_t at : accepted_at_)
+            of_requests.push_back(&accepted_[at]);
+        needs_.emplace(devices, requests, of_requests, counts_);
     }
 
     [[nodiscard]] bool run() { return serve(0); }
@@ -107,14 +111,6 @@ public:
     }
 
 private:
-    /// Lower bounds on the amounts that the requests from a position on need.
-    struct needs {
-        int128 memory = 0;
-        int128 cores = 0;
-        /// Virtual functions.
-        int128 functions = 0;
-    };
-
     [[nodiscard]] static std::vector<bool> functions_in_use(const shared_device& device) {
         std::vector<bool> in_use;
         for (const virtual_function& each : device.functions)
@@ -132,53 +128,6 @@ private:
         const std::size_t all = accepted(at).filtered.size();
         // More than there are: a request for all of no devices fails.
         return static_cast<std::int64_t>(all == 0 ? devices_.size() + 1 : all);
-    }
-
-    void sum_needs() {
-        needs_.resize(requests_.size() + 1);
-        // A request for more devices than the node has fails anyway.
-        const auto most = static_cast<std::int64_t>(devices_.size()) + 1;
-        counts_cores_ =
-            std::all_of(devices_.begin(), devices_.end(),
-                        [](const shared_device& each) { return each.cores.has_value(); });
-        for (std::size_t at = requests_.size(); at-- > 0;) {
-            const share_request& request = requests_[at];
-            std::optional<std::int64_t> least;
-            bool by_instances = false;
-            for (const std::size_t index : accepted(at).candidates) {
-                const std::int64_t units = units_of(request.memory, devices_[index].memory);
-                least = std::min(least.value_or(units), units);
-                by_instances = by_instances || devices_[index].is_partitioned;
-            }
-            needs_[at] = needs_[at + 1];
-            const auto count = std::min(counts_[at], most);
-            if (request.function)
-                needs_[at].functions += count;
-            for (const share_request& partner : request.partners)
-                if (partner.function && count > 0)
-                    needs_[at].functions += std::clamp<std::int64_t>(partner.count, 1, most);
-            // Instances can have more than their device in sum, because they are rounded.
-            if (!least || by_instances)
-                continue;
-            needs_[at].memory += static_cast<int128>(*least) * count;
-            needs_[at].cores += static_cast<int128>(request.cores) * count;
-        }
-    }
-
-    /// Returns whether less is free than the requests from `at` on need.
-    [[nodiscard]] bool is_hopeless(std::size_t at) const {
-        needs free;
-        for (std::size_t index = 0; index < devices_.size(); ++index) {
-            const share_amounts& used = uses_[index].amounts;
-            free.memory += std::max<int128>(0, int128{devices_[index].memory} - used.memory);
-            free.cores +=
-                std::max<int128>(0, int128{devices_[index].cores.value_or(0)} - used.cores);
-            for (std::size_t each = 0; each < uses_[index].functions.size(); ++each)
-                free.functions +=
-                    !uses_[index].functions[each] && function_kinds_[index][each] != 0 ? 1 : 0;
-        }
-        return free.memory < needs_[at].memory || free.functions < needs_[at].functions ||
-               (counts_cores_ && free.cores < needs_[at].cores);
     }
 
     [[nodiscard]] bool take_steps(std::int64_t count) {
@@ -206,7 +155,8 @@ private:
             return true;
         if (!take_step())
             return false;
-        if (is_hopeless(at) || (!lost_.empty() && lost_.count(state(at)) != 0))
+        if (needs_->exceed(at, uses_, function_kinds_) ||
+            (!lost_.empty() && lost_.count(state(at)) != 0))
             return false;
         const share_request& request = requests_[at];
         if (counts_[at] < 0)
@@ -502,8 +452,7 @@ private:
     std::vector<std::vector<std::size_t>> function_kinds_;
     /// By device, the first device of its kind.
     std::vector<std::size_t> kinds_;
-    std::vector<needs> needs_;
-    bool counts_cores_ = true;
+    std::optional<share_needs> needs_;
     /// Some request depends on the groups of the sharers.
     bool keeps_apart_ = false;
     /// Some request needs virtual functions.
