@@ -105,6 +105,29 @@ TEST_CASE("live, the first pod that shares a GPU starts though its node was ther
     CHECK(of.outcome() == "on h");
 }
 
+TEST_CASE("live, new bus ids of Koordinator's virtual functions are known") {
+    const auto device = [](const std::string& bus) {
+        return "---\napiVersion: scheduling.koordinator.sh/v1alpha1\nkind: Device\nmetadata: "
+               "{name: "
+               "n1}\nspec: {devices: [{type: rdma, minor: 0, health: true, resources: "
+               "{koordinator.sh/rdma: 100}, vfGroups: [{vfs: [{busID: '" +
+               bus + "'}]}]}]}\n";
+    };
+    const std::string wants =
+        "---\napiVersion: v1\nkind: Pod\nmetadata: {name: a, annotations: "
+        "{scheduling.koordinator.sh/device-allocate-hint: '{\"rdma\":{\"vfSelector\":{}}}'}}\n"
+        "spec: {schedulerName: gangs, containers: [{name: c, image: i, resources: {limits: "
+        "{koordinator.sh/rdma: 1}, requests: {koordinator.sh/rdma: 1}}}]}\n";
+    live of;
+    of.take(node("n1") + device("1.0") + wants);
+    CHECK(of.outcome() == "on n1");
+    using buses = std::vector<std::vector<std::string>>;
+    CHECK(of.objects.storage().plan().function_ids.at("n1") == buses{{"1.0"}});
+    of.take(device("1.1"));
+    CHECK(of.outcome() == "on n1");
+    CHECK(of.objects.storage().plan().function_ids.at("n1") == buses{{"1.1"}});
+}
+
 TEST_CASE("live, an annotation that asks for a share counts though its pod was known before") {
     muster::kube::live_options how = fed_objects::options();
     how.reservations = muster::kube::reservation_options{"reserved", "agent", "", "", "gangs"};
