@@ -183,6 +183,18 @@ TEST_CASE("a request for more instances than there are is refused at once") {
     CHECK(allocate(devices, {share(5, 0, 4), share(15, 0, 3)}).outcome == share_outcome::none);
 }
 
+TEST_CASE("one share more than there are instances is refused at once") {
+    // Each device has two instances of 20.
+    const std::vector<shared_device> devices(4, partitioned());
+    const std::vector<share_request> fitting(8, share(15));
+    std::vector<share_request> one_more = fitting;
+    one_more.push_back(share(15));
+    CHECK(allocate(devices, fitting).outcome == share_outcome::allocated);
+    const auto refused = allocate(devices, one_more);
+    CHECK(refused.outcome == share_outcome::none);
+    CHECK(refused.steps <= 2);
+}
+
 TEST_CASE("the shares of one question are limited if a device gives several to a request") {
     // The depth of the search is the number of shares.
     shared_device device{"g", "NVIDIA", 64'000, 100, 100'000};
