@@ -337,6 +337,7 @@ private:
             const std::int64_t before = outcome.steps;
             check_feasible_when_empty(cluster, which, fixed, finder, outcome, steps);
             const held_as_placed<width> held(members_);
+            const without_changing_domains<width> ever(members_);
             std::int64_t left = std::max<std::int64_t>(0, steps - (outcome.steps - before));
             const std::int64_t rest = left;
             if (outcome.kind != answer::never && !detail::has_changing_terms(cluster, members_))
@@ -425,6 +426,7 @@ private:
         if (outcome.could_start)
             return;
         const held_as_placed<width> held(members_);
+        const without_changing_domains<width> lasting(members_);
         if (members_.any_held())
             fixed = fixed_needs(members_, needs_);
         const std::size_t classes = members_.classes.size();

@@ -56,6 +56,8 @@ struct known_term {
     std::int32_t weight = 0;
     /// As `affinity_term::of_volume`; false for terms other than required affinity.
     bool of_volume = false;
+    /// As `affinity_term::domains_may_change`, likewise.
+    bool domains_may_change = false;
 };
 
 /// Terms of one set of constraints, and the pods that carry them, by node.
@@ -95,11 +97,12 @@ public:
         fresh.where = where;
         const auto know = [&](const pod_selector& pods, const std::string& key,
                               std::int32_t weight) {
-            return known_term{acquire(pods, labels), topology_of(key), weight, false};
+            return known_term{acquire(pods, labels), topology_of(key), weight, false, false};
         };
         for (const affinity_term& each : value.affinity) {
             fresh.affinity.push_back(know(each.pods, each.topology, 0));
             fresh.affinity.back().of_volume = each.of_volume;
+            fresh.affinity.back().domains_may_change = each.domains_may_change;
         }
         for (const affinity_term& each : value.anti_affinity)
             fresh.anti_affinity.push_back(know(each.pods, each.topology, 0));

@@ -406,6 +406,7 @@ private:
         near.pods.labels.requirements.push_back({mark, label_operator::exists, {}});
         near.topology = mark;
         near.of_volume = true;
+        near.domains_may_change = true;
         node_term reached;
         reached.labels.requirements.push_back({mark, label_operator::exists, {}});
         for (const pod_object* const pod : of.pods) {

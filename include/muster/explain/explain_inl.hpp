@@ -485,8 +485,11 @@ std::vector<reason> stopping_reasons(const cluster_state<Traits>& cluster, gang_
     const certificate_scope scope = options.scope.value_or(never ? certificate_scope::empty_cluster
                                                                  : certificate_scope::free_now);
     std::optional<held_as_placed<Traits::width>> held;
-    if (scope == certificate_scope::empty_cluster)
+    std::optional<without_changing_domains<Traits::width>> lasting;
+    if (scope == certificate_scope::empty_cluster) {
         held.emplace(members);
+        lasting.emplace(members);
+    }
     reason_finder<Traits> finder(cluster, members, options, scope);
     std::vector<reason> found = finder.find();
     if (!found.empty() && scope == certificate_scope::free_now)

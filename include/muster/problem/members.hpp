@@ -93,6 +93,33 @@ private:
     gang_members<Width>* of_;
 };
 
+/// Leaves out the topology requirements whose domains may change, during its lifetime: they prove
+/// nothing about what can ever start. O(requirements).
+template<std::size_t Width>
+class without_changing_domains {
+public:
+    explicit without_changing_domains(gang_members<Width>& members) : of_(&members) {
+        const auto may_change = [](const topology_requirement& one) {
+            return one.domains_may_change;
+        };
+        if (!detail::any_of(members.topology, may_change))
+            return;
+        all_ = members.topology;
+        erase_if(members.topology, may_change);
+    }
+    ~without_changing_domains() {
+        if (!all_.empty())
+            std::swap(of_->topology, all_);
+    }
+    without_changing_domains(const without_changing_domains&) = delete;
+    without_changing_domains& operator=(const without_changing_domains&) = delete;
+
+private:
+    gang_members<Width>* of_;
+    /// Empty if nothing is left out.
+    detail::sequence<topology_requirement> all_;
+};
+
 /// Sorts gangs' members into classes. Scratch memory is reused from gang to gang.
 template<std::size_t Width>
 class member_sorter {

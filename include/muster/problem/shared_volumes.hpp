@@ -84,6 +84,7 @@ void keep_near_volumes(const cluster_state<Traits>& cluster, const gang_record& 
             made.within = term.topology;
             made.required = 0;
             made.of_volume = true;
+            made.domains_may_change = term.domains_may_change;
             const auto same =
                 detail::lower_bound(into.topology, *vertex, {}, &topology_requirement::vertex);
             if (same == into.topology.end() || same->vertex != *vertex)

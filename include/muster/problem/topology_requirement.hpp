@@ -25,6 +25,8 @@ struct topology_requirement {
     std::optional<std::size_t> preferred;
     /// The members share a volume that does not exist yet (`affinity_term::of_volume`).
     bool of_volume = false;
+    /// As `affinity_term::domains_may_change`: never a part of a proof for the empty cluster.
+    bool domains_may_change = false;
     /// True if a member at or below the vertex occupies a node; `witness` is the node of the first
     /// such member.
     bool held = false;

@@ -37,6 +37,9 @@ struct affinity_term {
     /// The term represents a volume or a ResourceClaim that pods share. Such a term cannot be
     /// dropped, and required affinity is evaluated for it alone, beside all other terms.
     bool of_volume = false;
+    /// With `of_volume`: nodes may join the domains while they stay as they are, since the domains
+    /// depend on which devices are free. The term never proves that a pod cannot ever start.
+    bool domains_may_change = false;
 
     [[nodiscard]] friend auto operator<=>(const affinity_term&, const affinity_term&) = default;
 };

@@ -170,6 +170,21 @@ TEST_CASE("a gang that lacks devices waits, and it may start later") {
     CHECK(made.waits == "g0: " + why + "g1: " + why);
 }
 
+TEST_CASE("devices that are in use now never prove that pods of a shared claim can never start") {
+    // Zone b has room for both pods, and its device is held by another pod for now.
+    const std::string nodes = node("n1", "a", 1) + node("n2", "b", 9) + gpus;
+    const std::string held =
+        claim("held", "count: 1",
+              "status: {allocation: {devices: {results: [{request: r, driver: x.com, pool: b, "
+              "device: d0}]}}, reservedFor: [{resource: pods, name: other, uid: u-o}]}\n");
+    const std::string rest =
+        slice("a", in_zone("a"), 1) + slice("b", in_zone("b"), 1) + claim("c") + pair("g", "c");
+    CHECK(decide(nodes + rest).placed == "g0=n2 g1=n2 ");
+    const outcome made = decide(nodes + held + rest);
+    CHECK(made.placed.empty());
+    CHECK_FALSE(made.never);
+}
+
 TEST_CASE("claims that compete for devices get those of different zones, whoever comes first") {
     const std::string claims = claim("c") + claim("e") + pair("g", "c") + pair("h", "e");
     const std::string one_each = slice("a", in_zone("a"), 1) + slice("b", in_zone("b"), 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <muster/cycle/cycle.hpp>
 #include <muster/explain/explain.hpp>
 #include <muster/problem/members.hpp>
 
@@ -47,6 +48,31 @@ TEST_CASE("members that share a volume that does not exist yet stand in one doma
     CHECK(found.front().vertex == 0);
     CHECK(found.front().of_volume);
     CHECK(known.topologies()[found.front().within].value().levels.front() == "zone");
+}
+
+TEST_CASE("domains that may change prove nothing about what can ever start") {
+    for (const bool may_change : {false, true}) {
+        cluster known;
+        for (const char* const zone : {"a", "b"}) {
+            ok(known.upsert_node(std::string("n") + zone, in_zone(zone, 1)));
+        }
+        ok(known.upsert_gang("g", gang_of(2)));
+        auto spec = sharing(1);
+        spec.where.pods->affinity.front().domains_may_change = may_change;
+        add_members(known, "g", 2, spec);
+        const auto found = together(known);
+        REQUIRE(found.size() == 1);
+        CHECK(found.front().domains_may_change == may_change);
+        auto members = members_of(known, gang_at(known, "g"));
+        {
+            const without_changing_domains<cluster::width> lasting(members);
+            CHECK(members.topology.size() == (may_change ? 0 : 1));
+        }
+        CHECK(members.topology.size() == 1);
+        const auto decided = cycle(known, 0).decisions;
+        REQUIRE(decided.size() == 1);
+        CHECK((decided.front().outcome.kind == answer::never) == !may_change);
+    }
 }
 
 TEST_CASE("a role whose members alone share the volume stands in one domain") {
