@@ -272,13 +272,14 @@ private:
         return true;
     }
 
-    /// True if the pod requests the resource, or another one whose devices all serve it.
-    [[nodiscard]] bool uses(const pod_object& pod, const std::string& resource) const {
-        return std::ranges::any_of(pod.requests, [&](const auto& each) {
-            const auto of = selected_.find(each.first);
-            return each.first == resource ||
-                   (of != selected_.end() && is_nested(of->first, resource));
-        });
+    /// Returns how many devices the pod requests of the resource and of others whose devices all
+    /// serve it: as many as its amounts count (charge_nested()).
+    [[nodiscard]] std::int64_t charged(const pod_object& pod, const std::string& resource) const {
+        std::int64_t sum = 0;
+        for (const auto& [name, asked] : pod.requests)
+            if (name == resource || (selected_.contains(name) && is_nested(name, resource)))
+                sum = saturating_add(sum, saturate((int128{asked.milli} + 999) / 1000));
+        return sum;
     }
     [[nodiscard]] bool is_nested(const std::string& inner, const std::string& outer) const {
         const device_set& devices = selected_.at(inner);
@@ -310,6 +311,9 @@ private:
         const device_set& selected = selected_.at(resource);
         volume_supply supply;
         device_set& counted = counted_[resource];
+        // By user: how many more devices its amounts pay for. A device that it was allocated for
+        // another resource is not added to what it uses of this one.
+        std::map<const pod_object*, std::int64_t> paid;
         for (const node_object* const node : nodes_)
             supply.on.emplace(node->metadata.key.name, listed(*node, resource));
         for (const std::size_t at : selected) {
@@ -319,8 +323,14 @@ private:
                 counted.push_back(at);
             const auto user = users_.find(devices_[at].id);
             if (user != users_.end()) {
-                if (!user->second || !uses(*user->second, resource))
+                if (!user->second)
                     continue;
+                const auto [left, is_new] = paid.try_emplace(user->second);
+                if (is_new)
+                    left->second = charged(*user->second, resource);
+                if (left->second <= 0)
+                    continue;
+                --left->second;
                 if (user->second->node.empty())
                     place(at, resource, supply);
                 else
@@ -346,27 +356,35 @@ private:
         }
     }
 
-    void add(volume_supply& supply, const std::string& resource, const std::string& name) const {
+    void add(volume_supply& supply, const std::string& resource, std::string_view name) const {
         const auto node = by_name_.find(name);
         if (node != by_name_.end() && listed(*nodes_[node->second], resource) == 0)
-            ++supply.on.at(name);
+            ++supply.on.at(views_[node->second].name);
     }
 
-    /// Counts a free device on one node that can use it: the node with the fewest so far.
-    void place(std::size_t device, const std::string& resource, volume_supply& supply) const {
+    /// Counts a free device on one node that can use it: the node with the fewest of the first
+    /// resource that the device serves. All resources count it there.
+    void place(std::size_t device, const std::string& resource, volume_supply& supply) {
         const device_nodes& reached = *devices_[device].nodes;
         if (!reached.selector && !reached.all && reached.skips.empty())
             return add(supply, resource, reached.name);
+        if (const auto known = home_.find(device); known != home_.end())
+            return add(supply, resource, known->second);
+        std::string_view home;
         std::int64_t* best = nullptr;
         for (std::size_t at = 0; at < nodes_.size(); ++at) {
             if (listed(*nodes_[at], resource) > 0 || !reaches(views_[at], reached))
                 continue;
             std::int64_t& count = supply.on.at(nodes_[at]->metadata.key.name);
-            if (!best || count < *best)
+            if (!best || count < *best) {
                 best = &count;
+                home = views_[at].name;
+            }
         }
-        if (best)
+        if (best) {
             ++*best;
+            home_.emplace(device, home);
+        }
     }
 
     const device_catalog* catalog_;
@@ -380,6 +398,8 @@ private:
     device_counter::kind_names* names_ = nullptr;
     std::vector<pooled_device> devices_;
     std::map<device_id, const pod_object*> users_;
+    /// The node that a device of several nodes counts on for extended resources, by position.
+    std::map<std::size_t, std::string_view> home_;
     /// By resource that is counted, the devices that its class selects.
     std::map<std::string, device_set> selected_;
     /// By resource, those of them that can count for it.
