@@ -20,6 +20,7 @@
 #include <muster/codec/device_sets.hpp>
 #include <muster/codec/node_devices.hpp>
 #include <muster/codec/objects.hpp>
+#include <muster/codec/possible_nodes.hpp>
 #include <muster/codec/shared_claims.hpp>
 #include <muster/codec/spread_claims.hpp>
 #include <muster/codec/volume_plan.hpp>
@@ -125,8 +126,10 @@ private:
         device_set served;
         for (const auto& each : served_)
             served.push_back(each.first);
+        const possible_nodes possible(nodes_, *into_);
         const std::set<device_id> set_aside =
-            spread_claims(*catalog_, devices_, views_, served, by_node).plan(demands, *into_);
+            spread_claims(*catalog_, devices_, views_, served, possible, by_node)
+                .plan(demands, *into_);
         const device_homes homes(*catalog_, devices_, views_, pods_, set_aside);
         device_counter counter(*catalog_, devices_, homes, by_node, *into_, names_);
         for (const auto& [resource, devices] : counted_)

@@ -123,6 +123,18 @@ public:
         return allocate_devices(gather_pools(views, {}), usage_, classes_, claims, {}, max_steps);
     }
 
+    /// True if a pool that the node reaches is being updated or invalid, so that it is not known
+    /// which devices are all of the node's. O(slices of the node's pools).
+    [[nodiscard]] bool has_unusable_pool(const node<1>& on) const {
+        std::set<pool_key> pools = shared_pools_;
+        if (const auto known = pools_of_.find(on.name); known != pools_of_.end())
+            pools.insert(known->second.begin(), known->second.end());
+        const std::vector<slice_view> views = views_of(on, pools);
+        return std::ranges::any_of(gather_pools(views, {}), [](const device_pool& each) {
+            return each.state != pool_state::complete;
+        });
+    }
+
     /// No claim gets the device from now on.
     void bar(const device_id& device) { usage_.whole.insert(device); }
     /// True if some claim holds the device, or a share of it.

@@ -3,23 +3,23 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
-#include <iterator>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <muster/codec/allocate_across.hpp>
+#include <muster/codec/claim_options.hpp>
 #include <muster/codec/device_catalog.hpp>
 #include <muster/codec/device_claims.hpp>
 #include <muster/codec/device_counter.hpp>
-#include <muster/codec/device_homes.hpp>
 #include <muster/codec/device_sets.hpp>
 #include <muster/codec/node_devices.hpp>
+#include <muster/codec/possible_nodes.hpp>
+#include <muster/codec/spread_effects.hpp>
 #include <muster/codec/volume_plan.hpp>
 #include <muster/devices/device_allocation.hpp>
 #include <muster/vocabulary/pod_terms.hpp>
@@ -32,36 +32,50 @@ namespace codec {
 /// as devices behind a network. The pods of such a claim stand on nodes that all reach one
 /// allocation.
 ///
-/// For each claim, the options are found: the largest sets of nodes of which all reach enough free
-/// devices for the claim. Each option is a domain of a node label, and a term keeps the pods of the
-/// claim in one domain. Two claims that cannot both have their devices in some domains are kept
-/// apart there by terms. So the core decides which option each claim gets, as exactly as it places
-/// pods with other terms. The devices of the options are set aside from all other claims.
+/// For each claim, the options are found (claim_options). Each option is a domain of a node label,
+/// and a term keeps the pods of the claim in one domain. Two claims that cannot both have their
+/// devices in some domains are kept apart there by terms. So the core decides which option each
+/// claim gets, as exactly as it places pods with other terms. The devices of the options are set
+/// aside from all other claims.
+///
+/// An option counts only if some pod of the claim could use one of its nodes, and if no pod of the
+/// claim waits for something else. Claims of older pods that are not planned here keep devices that
+/// they can be given beside the options, or, if that is impossible, beside those of older claims.
 ///
 /// Options are left out, so that a gang may wait although it could start, if
 /// - two options of one claim overlap and neither contains the other: the nodes that both have
 ///   belong to the larger one alone;
 /// - three claims or more fit in pairs, but not together, or one pod uses two claims that do not
 ///   fit together: then the younger claim loses the option;
-/// - more than `most_contending` claims compete for devices: the older ones keep all their options.
+/// - more than `most_contending` claims compete for devices, or they have more than `most_choices`
+///   choices: each gets one option in order of age, then more as long as devices are left;
+/// - the allocation_budget of the plan is spent;
+/// - a claim of an older pod keeps the devices. The pod's gang may be unable to start.
 class spread_claims {
 public:
-    /// Bounds: sets of nodes and allocations that are tried for one claim, claims that compete, and
-    /// choices of options of competing claims.
-    static constexpr std::size_t most_sets = 256;
-    static constexpr std::size_t most_tries = 512;
+    /// Bounds: claims that compete, choices of options of competing claims, claims of older pods
+    /// that keep devices, and nodes that are tried for each of these.
     static constexpr std::size_t most_contending = 8;
     static constexpr std::size_t most_choices = 4096;
+    static constexpr std::size_t most_older = 64;
+    static constexpr std::size_t most_older_nodes = 8;
 
     /// `served`: devices that count for an extended resource; claims that can get such a device are
-    /// not planned. The arguments must outlive this.
+    /// not planned. `possible`: of the same nodes as `nodes`. The arguments must outlive this.
     spread_claims(const device_catalog& catalog, const std::vector<pooled_device>& devices,
-                  std::span<const node<1>> nodes, const device_set& served, node_devices& free)
-        : catalog_(&catalog), devices_(&devices), nodes_(nodes), served_(&served), free_(&free) {}
+                  std::span<const node<1>> nodes, const device_set& served,
+                  const possible_nodes& possible, node_devices& free)
+        : devices_(&devices),
+          nodes_(nodes),
+          served_(&served),
+          possible_(&possible),
+          free_(&free),
+          left_(free),
+          options_(catalog, devices, nodes, budget_) {}
 
     /// Adds the effects of such claims to the plan, and removes the claims from the demands, which
     /// are in order of age. Returns the devices that are set aside; in `free` they are barred.
-    /// O(claims × (devices × nodes + `most_tries` allocations) + `most_choices` allocations).
+    /// O(claims × devices × nodes) and an allocation_budget.
     [[nodiscard]] std::set<device_id> plan(std::vector<device_counter::demand>& demands,
                                            volume_plan& into) {
         find_claims(demands);
@@ -69,42 +83,22 @@ public:
             return {};
         for (shared& each : claims_)
             find_options(each);
+        keep_for_older(demands);
         for (const std::vector<std::size_t>& group : competing())
             settle(group);
         for (const device_id& each : set_aside_)
             free_->bar(each);
-        for (std::size_t at = 0; at < claims_.size(); ++at)
-            restrict(claims_[at], into);
+        for (const shared& each : claims_)
+            restrict_to_options(each, nodes_, into);
         for (const conflict& each : conflicts_)
-            keep_apart(each, into);
+            keep_apart(claims_[each.first], claims_[each.second], each, nodes_, into);
         remove_claims(demands, into);
         return std::move(set_aside_);
     }
 
 private:
-    using node_set = std::vector<std::size_t>;
-
-    struct option {
-        /// Ascending.
-        node_set nodes;
-        std::set<device_id> among;
-    };
-    struct shared {
-        std::string name;
-        const device_claim* asks = nullptr;
-        std::vector<const pod_object*> pods;
-        /// The devices that some request selects.
-        device_set selected;
-        std::vector<option> options;
-        /// Why the pods wait, if there are no options.
-        std::string lack;
-    };
-    /// Two claims that cannot have these options together, by position.
-    struct conflict {
-        std::size_t first = 0;
-        std::size_t second = 0;
-        std::set<std::pair<std::size_t, std::size_t>> options;
-    };
+    using shared = spread_claim;
+    using conflict = spread_conflict;
 
     // ---- claims --------------------------------------------------------------------------------
 
@@ -119,7 +113,7 @@ private:
                     claims_[known->second].pods.push_back(each.pod);
                     continue;
                 }
-                shared made{claim.shared_as, &claim.spec->asks, {each.pod}, {}, {}, {}};
+                shared made{claim.shared_as, &claim.spec->asks, {each.pod}, nullptr, {}, {}};
                 if (claim.spec->unsupported.empty() && select(made)) {
                     position_.emplace(made.name, claims_.size());
                     claims_.push_back(std::move(made));
@@ -131,107 +125,133 @@ private:
 
     /// Finds the devices that the claim can get. Returns false if these are unknown, are of one
     /// node each, or count for a resource.
-    [[nodiscard]] bool select(shared& to) const {
-        for (const device_request& request : to.asks->requests)
-            for (const device_alternative& one : request.alternatives) {
-                const auto of_class = catalog_->classes.find(one.class_name);
-                if (of_class == catalog_->classes.end())
-                    return false;
-                selected_devices found =
-                    select_devices(*devices_, of_class->second->selectors, &one);
-                if (!found.undecided.empty())
-                    return false;
-                to.selected.insert(to.selected.end(), found.devices.begin(), found.devices.end());
-            }
-        sort_devices(to.selected);
-        return !free_->are_local(to.selected) &&
-               are_apart(free_->with_counters_of(to.selected), *served_);
+    [[nodiscard]] bool select(shared& to) {
+        to.selected = options_.select(*to.asks);
+        return to.selected && !free_->are_local(to.selected->any) &&
+               are_apart(free_->with_counters_of(to.selected->any), *served_);
     }
 
     // ---- options -------------------------------------------------------------------------------
 
-    [[nodiscard]] const node_set& reach_of(std::size_t device) {
-        const device_nodes* const nodes = (*devices_)[device].nodes;
-        const auto [at, is_new] = reach_.try_emplace(nodes);
-        if (is_new)
-            for (std::size_t node = 0; node < nodes_.size(); ++node)
-                if (reaches(nodes_[node], *nodes))
-                    at->second.push_back(node);
-        return at->second;
-    }
-
-    /// Returns the sets of nodes that devices of the claim are published for, and what these have
-    /// in common, largest first.
-    [[nodiscard]] std::vector<node_set> candidates(const shared& of) {
-        std::set<node_set> known;
-        std::vector<node_set> wide;
-        for (const std::size_t device : of.selected) {
-            const node_set& nodes = reach_of(device);
-            if (!is_of_all_its_nodes((*devices_)[device]))
-                for (const std::size_t node : nodes)
-                    known.insert({node});
-            else if (!nodes.empty() && known.insert(nodes).second && nodes.size() > 1)
-                wide.push_back(nodes);
-        }
-        for (std::size_t at = 0; at < wide.size() && wide.size() < most_sets; ++at)
-            for (std::size_t other = 0; other < at && wide.size() < most_sets; ++other) {
-                node_set both;
-                std::ranges::set_intersection(wide[at], wide[other], std::back_inserter(both));
-                if (!both.empty() && known.insert(both).second)
-                    wide.push_back(std::move(both));
-            }
-        std::vector<node_set> sets(known.begin(), known.end());
-        std::ranges::stable_sort(sets, std::greater<>{}, &node_set::size);
-        return sets;
-    }
-
     void find_options(shared& of) {
-        std::set<std::size_t> covered;
-        std::size_t tries = 0;
-        for (const node_set& nodes : candidates(of)) {
-            option made;
-            std::ranges::copy_if(nodes, std::back_inserter(made.nodes),
-                                 [&](std::size_t node) { return !covered.contains(node); });
-            if (made.nodes.empty() || ++tries > most_tries || !takes_all(of, nodes))
-                continue;
-            for (const std::size_t device : of.selected)
-                if ((nodes.size() == 1 || is_of_all_its_nodes((*devices_)[device])) &&
-                    std::ranges::includes(reach_of(device), nodes))
-                    made.among.insert((*devices_)[device].id);
-            if (!fit({{claim_among(of, made)}}))
-                continue;
-            covered.insert(made.nodes.begin(), made.nodes.end());
-            of.options.push_back(std::move(made));
+        of.options.clear();
+        of.lack.clear();
+        if (std::ranges::any_of(of.pods, [&](const auto* pod) { return possible_->is_held(*pod); }))
+            return;
+        const claim_options::found& found = options_.find(*of.asks, left_);
+        if (found.options.empty()) {
+            of.lack = found.ended
+                          ? "is shared with other waiting pods, and the search for nodes that all "
+                            "reach devices for it ended before all were tried"
+                          : "is shared with other waiting pods, and no node reaches free devices "
+                            "of complete pools that satisfy it";
+            return;
         }
-        if (of.options.empty())
-            of.lack = "is shared with other waiting pods, and no node reaches free devices of "
-                      "complete pools that satisfy it";
+        // Without an option the pods can use no node at present, and keep no devices from others.
+        for (const claim_option& each : found.options)
+            if (std::ranges::any_of(of.pods, [&](const pod_object* pod) {
+                    return std::ranges::any_of(
+                        each.nodes, [&](std::size_t node) { return possible_->suits(*pod, node); });
+                }))
+                of.options.push_back(each);
     }
 
-    /// A request for all devices gets those that a node reaches, so all nodes must reach the same.
-    [[nodiscard]] bool takes_all(const shared& of, const node_set& nodes) {
-        const bool asks_all = std::ranges::any_of(of.asks->requests, [](const auto& request) {
-            return std::ranges::any_of(request.alternatives, [](const auto& one) {
-                return one.mode == device_count_mode::all;
-            });
-        });
-        return !asks_all || std::ranges::all_of(of.selected, [&](std::size_t device) {
-            const node_set& reached = reach_of(device);
-            const auto is_reached = [&](std::size_t node) {
-                return std::ranges::binary_search(reached, node);
-            };
-            return std::ranges::none_of(nodes, is_reached) ||
-                   std::ranges::all_of(nodes, is_reached);
-        });
+    [[nodiscard]] static device_claim claim_among(const shared& of, const claim_option& in) {
+        return codec::claim_among(*of.asks, in);
+    }
+    [[nodiscard]] bool fit(const std::vector<device_claim>& claims) {
+        return budget_.fit(left_, claims);
+    }
+    /// Returns the devices that the option keeps from other claims.
+    void set_aside(const shared& of, const claim_option& in) {
+        for (const std::size_t device : of.selected->taken)
+            if (const device_id& id = (*devices_)[device].id;
+                in.among.contains(id) && !kept_.contains(id))
+                set_aside_.insert(id);
     }
 
-    [[nodiscard]] static device_claim claim_among(const shared& of, const option& in) {
-        device_claim made = *of.asks;
-        made.among = in.among;
-        return made;
+    // ---- claims of older pods ------------------------------------------------------------------
+
+    /// Takes the devices that claims of older pods can be given from those for the options.
+    void keep_for_older(const std::vector<device_counter::demand>& demands) {
+        device_set contended;
+        for (const shared& each : claims_)
+            if (!each.options.empty())
+                contended.insert(contended.end(), each.selected->taken.begin(),
+                                 each.selected->taken.end());
+        sort_devices(contended);
+        contended = free_->with_counters_of(std::move(contended));
+        std::size_t older = 0;
+        std::size_t kept = 0;
+        for (const device_counter::demand& each : demands) {
+            std::vector<const device_claim*> own;
+            device_set selected;
+            bool is_known = !each.waits && !possible_->is_held(*each.pod);
+            for (const unallocated_claim& claim : each.claims) {
+                if (const auto known = position_.find(claim.shared_as);
+                    !claim.shared_as.empty() && known != position_.end()) {
+                    older = std::max(older, known->second + 1);
+                    continue;
+                }
+                own.push_back(&claim.spec->asks);
+                const auto* const of = is_known ? options_.select(claim.spec->asks) : nullptr;
+                is_known = of != nullptr;
+                if (is_known)
+                    selected.insert(selected.end(), of->taken.begin(), of->taken.end());
+            }
+            sort_devices(selected);
+            if (own.empty() || !is_known || older == claims_.size() ||
+                are_apart(free_->with_counters_of(selected), contended))
+                continue;
+            if (kept++ >= most_older)
+                break;
+            keep(*each.pod, own, selected, older);
+        }
+        if (kept_.empty())
+            return;
+        options_.forget();
+        for (shared& each : claims_)
+            if (std::ranges::any_of(each.options, [&](const claim_option& one) {
+                    return std::ranges::any_of(
+                        one.among, [&](const device_id& device) { return kept_.contains(device); });
+                }))
+                find_options(each);
     }
-    [[nodiscard]] bool fit(const std::vector<device_claim>& claims) const {
-        return free_->allocate(claims).outcome == device_outcome::allocated;
+
+    /// Keeps devices for the claims of a pod on some node that suits it, if possible beside all
+    /// options, else beside those of the first `older` claims.
+    void keep(const pod_object& pod, const std::vector<const device_claim*>& own,
+              const device_set& selected, std::size_t older) {
+        std::size_t tries = 0;
+        for (std::size_t node = 0; node < nodes_.size() && tries < most_older_nodes; ++node) {
+            if (!possible_->suits(pod, node))
+                continue;
+            claim_option here;
+            for (const std::size_t device : selected)
+                if (std::ranges::binary_search(options_.reach_of(device), node))
+                    here.among.insert((*devices_)[device].id);
+            if (here.among.empty())
+                continue;
+            ++tries;
+            for (const std::size_t count : {claims_.size(), older}) {
+                std::vector<device_claim> all;
+                for (const device_claim* const each : own)
+                    all.push_back(codec::claim_among(*each, here));
+                for (std::size_t at = 0; at < count; ++at)
+                    for (const claim_option& each : claims_[at].options)
+                        all.push_back(claim_among(claims_[at], each));
+                const device_allocation made = budget_.allocate(left_, all);
+                if (made.outcome != device_outcome::allocated)
+                    continue;
+                for (std::size_t at = 0; at < own.size(); ++at) {
+                    left_.take(made.claims[at]);
+                    for (const allocated_device& each : made.claims[at].devices)
+                        if (!each.admin_access)
+                            kept_.insert(each.id);
+                }
+                return;
+            }
+        }
     }
 
     // ---- competing claims ----------------------------------------------------------------------
@@ -242,7 +262,7 @@ private:
         std::iota(group.begin(), group.end(), std::size_t{0});
         std::vector<device_set> reach;
         for (const shared& each : claims_)
-            reach.push_back(free_->with_counters_of(each.selected));
+            reach.push_back(free_->with_counters_of(each.selected->taken));
         for (std::size_t at = 0; at < claims_.size(); ++at)
             for (std::size_t other = 0; other < at; ++other)
                 if (group[at] != group[other] && !are_apart(reach[at], reach[other])) {
@@ -260,16 +280,15 @@ private:
     }
 
     /// Finds which options the claims of a group can have together, and sets devices aside.
-    void settle(std::vector<std::size_t> group) {
+    void settle(const std::vector<std::size_t>& group) {
         std::vector<device_claim> all;
         for (const std::size_t at : group)
-            for (const option& each : claims_[at].options)
+            for (const claim_option& each : claims_[at].options)
                 all.push_back(claim_among(claims_[at], each));
-        if (const device_allocation made = free_->allocate(all);
+        if (const device_allocation made = budget_.allocate(left_, all);
             made.outcome == device_outcome::allocated) {
-            for (const claim_allocation& claim : made.claims)
-                for (const allocated_device& each : claim.devices)
-                    set_aside_.insert(each.id);
+            for (const claim_allocation& each : made.claims)
+                set_aside(each);
             return;
         }
         if (group.size() > most_contending || choices(group) == 0)
@@ -283,38 +302,59 @@ private:
             if (!claims_[each.first].options.empty() && !claims_[each.second].options.empty())
                 conflicts_.push_back(std::move(each));
         for (const std::size_t at : group)
-            for (const option& each : claims_[at].options)
-                set_aside_.insert(each.among.begin(), each.among.end());
+            for (const claim_option& each : claims_[at].options)
+                set_aside(claims_[at], each);
+    }
+    void set_aside(const claim_allocation& of) {
+        for (const allocated_device& each : of.devices)
+            if (!each.admin_access)
+                set_aside_.insert(each.id);
     }
 
-    /// Gives each claim the options that older ones leave, each with devices of its own.
+    /// Gives each claim one option in order of age, and then one more as long as devices are left,
+    /// each with devices of its own. The options that a claim does not get are lost.
     void hand_out(const std::vector<std::size_t>& group) {
-        for (const std::size_t claim : group) {
-            for (std::size_t at = 0; at < claims_[claim].options.size(); ++at) {
-                const device_allocation made =
-                    free_->allocate({claim_among(claims_[claim], claims_[claim].options[at])});
-                if (made.outcome != device_outcome::allocated) {
-                    bar(claim, at);
-                    continue;
+        std::map<std::size_t, std::vector<claim_option>> got;
+        std::map<std::size_t, std::size_t> next;
+        for (bool any = true; any;) {
+            any = false;
+            for (const std::size_t claim : group) {
+                const std::vector<claim_option>& options = claims_[claim].options;
+                bool is_served = false;
+                for (std::size_t& at = next[claim]; at < options.size() && !is_served; ++at) {
+                    const device_allocation made =
+                        budget_.allocate(left_, {claim_among(claims_[claim], options[at])});
+                    is_served = made.outcome == device_outcome::allocated;
+                    if (!is_served)
+                        continue;
+                    got[claim].push_back(options[at]);
+                    set_aside(made.claims.front());
+                    left_.take(made.claims.front());
                 }
-                for (const allocated_device& each : made.claims.front().devices) {
-                    set_aside_.insert(each.id);
-                    free_->bar(each.id);
-                }
+                any = any || is_served;
             }
+        }
+        for (const std::size_t claim : group) {
+            claims_[claim].options = std::move(got[claim]);
+            if (claims_[claim].options.empty())
+                drop(claim);
         }
     }
 
     void drop(std::size_t claim) {
         claims_[claim].options.clear();
-        claims_[claim].lack = "is shared with other waiting pods, and older shared claims may get "
-                              "the devices that satisfy it";
+        claims_[claim].lack =
+            budget_.is_spent()
+                ? "is shared with other waiting pods, and the search for devices for all shared "
+                  "claims took too many steps"
+                : "is shared with other waiting pods, and older claims may get the devices that "
+                  "satisfy it";
     }
-    /// Returns the number of choices of one option for each claim; 0 if there are too many.
+    /// Returns the number of choices of at most one option for each claim; 0 if there are too many.
     [[nodiscard]] std::size_t choices(const std::vector<std::size_t>& group) const {
         std::size_t count = 1;
         for (const std::size_t at : group) {
-            count *= claims_[at].options.size();
+            count *= claims_[at].options.size() + 1;
             if (count > most_choices)
                 return 0;
         }
@@ -331,7 +371,9 @@ private:
         std::set<std::size_t> lost;
         for (std::size_t first = 0; first < claims_[older].options.size(); ++first)
             for (std::size_t second = 0; second < claims_[younger].options.size(); ++second) {
-                if (fit({claim_among(claims_[older], claims_[older].options[first]),
+                if (claims_[older].options[first].nodes.empty() ||
+                    claims_[younger].options[second].nodes.empty() ||
+                    fit({claim_among(claims_[older], claims_[older].options[first]),
                          claim_among(claims_[younger], claims_[younger].options[second])}))
                     continue;
                 if (is_pod_common)
@@ -348,7 +390,7 @@ private:
     void bar(std::size_t claim, std::size_t at) {
         claims_[claim].options[at] = {};
         if (std::ranges::all_of(claims_[claim].options,
-                                [](const option& each) { return each.nodes.empty(); }))
+                                [](const claim_option& each) { return each.nodes.empty(); }))
             drop(claim);
     }
 
@@ -356,107 +398,62 @@ private:
     void
     drop_larger_conflicts(const std::vector<std::size_t>& group,
                           const std::map<std::pair<std::size_t, std::size_t>, conflict>& pairs) {
-        std::vector<std::size_t> chosen(group.size(), 0);
-        for (std::size_t count = 3; count <= group.size(); ++count)
-            for_each_choice(group, count, 0, chosen, [&] {
-                std::vector<device_claim> all;
-                for (std::size_t at = 0; at < count; ++at) {
-                    const shared& of = claims_[group[at]];
-                    if (chosen[at] >= of.options.size() || of.options[chosen[at]].nodes.empty())
-                        continue;
-                    for (std::size_t other = 0; other < at; ++other)
-                        if (const auto known = pairs.find({group[other], group[at]});
-                            known != pairs.end() &&
-                            known->second.options.contains({chosen[other], chosen[at]}))
-                            return;
-                    all.push_back(claim_among(of, of.options[chosen[at]]));
-                }
-                const std::size_t last = group[count - 1];
-                if (chosen[count - 1] < claims_[last].options.size() &&
-                    !claims_[last].options[chosen[count - 1]].nodes.empty() && !fit(all))
-                    bar(last, chosen[count - 1]);
-            });
-    }
-    template<class Use>
-    void for_each_choice(const std::vector<std::size_t>& group, std::size_t count, std::size_t at,
-                         std::vector<std::size_t>& chosen, const Use& use) {
-        if (at == count)
-            return use();
-        // A claim without options takes part in no choice.
-        const std::size_t options = std::max<std::size_t>(1, claims_[group[at]].options.size());
-        for (chosen[at] = 0; chosen[at] < options; ++chosen[at])
-            for_each_choice(group, count, at + 1, chosen, use);
-        chosen[at] = 0;
-    }
-
-    // ---- effects -------------------------------------------------------------------------------
-
-    [[nodiscard]] static std::string mark_of(const shared& of) {
-        return std::string(shared_claim_mark) + of.name;
-    }
-
-    void restrict(const shared& of, volume_plan& into) const {
-        if (of.options.empty())
-            return;
-        const std::string mark = mark_of(of);
-        for (std::size_t at = 0; at < of.options.size(); ++at)
-            for (const std::size_t node : of.options[at].nodes)
-                into.node_labels[nodes_[node].name].set(mark, std::to_string(at));
-        affinity_term near;
-        near.pods.labels.requirements.push_back({mark, label_operator::exists, {}});
-        near.topology = mark;
-        near.of_volume = true;
-        near.domains_may_change = true;
-        node_term reached;
-        reached.labels.requirements.push_back({mark, label_operator::exists, {}});
-        for (const pod_object* const pod : of.pods) {
-            volume_effects& to = into.pods[pod->metadata.key];
-            if (to.labels.find(mark))
-                continue;
-            to.labels.set(mark, "shared");
-            to.near.push_back(near);
-            to.reach.push_back({{reached}, false, true});
-            to.reach_of.push_back("resource claim " + of.name.substr(of.name.find('/') + 1));
-            to.verbs[to.reach.size() - 1] = "can only be allocated";
-        }
-    }
-
-    /// Nodes of options that two claims cannot have together get one value of a label.
-    void keep_apart(const conflict& of, volume_plan& into) const {
-        const shared& first = claims_[of.first];
-        const shared& second = claims_[of.second];
-        std::map<std::size_t, std::size_t> value;
-        for (const auto& [one, other] : of.options) {
-            node_set nodes = first.options[one].nodes;
-            const node_set& more = second.options[other].nodes;
-            nodes.insert(nodes.end(), more.begin(), more.end());
-            if (first.options[one].nodes.empty() || more.empty())
-                continue;
-            // Nodes that have a value already join all their nodes to these.
-            std::size_t least = nodes.front();
-            for (const std::size_t node : nodes)
-                if (const auto known = value.find(node); known != value.end())
-                    least = std::min(least, known->second);
-            for (const std::size_t node : nodes) {
-                const auto [known, is_new] = value.try_emplace(node, least);
-                if (const std::size_t before = known->second; before != least)
-                    for (auto& [each, its] : value)
-                        its = its == before ? least : its;
+        std::vector<std::optional<std::size_t>> chosen(group.size());
+        for (std::size_t last = 2; last < group.size(); ++last)
+            for (std::size_t option = 0; option < claims_[group[last]].options.size(); ++option) {
+                chosen[last] = option;
+                if (!claims_[group[last]].options[option].nodes.empty() &&
+                    !fits_beside(group, last, 0, chosen, pairs))
+                    bar(group[last], option);
             }
-        }
-        const std::string label = "apart:" + first.name + " " + second.name;
-        for (const auto& [node, its] : value)
-            into.node_labels[nodes_[node].name].set(label, std::to_string(its));
-        const auto part = [&](const shared& from, const shared& to) {
-            affinity_term term;
-            term.pods.labels.requirements.push_back({mark_of(to), label_operator::exists, {}});
-            term.topology = label;
-            term.of_volume = true;
-            for (const pod_object* const pod : from.pods)
-                into.pods[pod->metadata.key].apart.push_back(term);
+    }
+    /// True if the choice of claim `last` fits beside every choice of older claims of which each
+    /// two fit together. The claims before `at` are chosen; a claim without a choice takes nothing.
+    [[nodiscard]] bool
+    fits_beside(const std::vector<std::size_t>& group, std::size_t last, std::size_t at,
+                std::vector<std::optional<std::size_t>>& chosen,
+                const std::map<std::pair<std::size_t, std::size_t>, conflict>& pairs) {
+        const auto conflicts = [&](std::size_t older, std::size_t younger) {
+            const auto known = pairs.find({group[older], group[younger]});
+            return known != pairs.end() &&
+                   known->second.options.contains({*chosen[older], *chosen[younger]});
         };
-        part(first, second);
-        part(second, first);
+        if (at == last) {
+            std::vector<device_claim> all;
+            for (std::size_t each = 0; each <= last; ++each)
+                if (chosen[each])
+                    all.push_back(claim_among(claims_[group[each]],
+                                              claims_[group[each]].options[*chosen[each]]));
+            return all.size() < 3 || fit(all);
+        }
+        chosen[at].reset();
+        bool is_alone = true;
+        for (std::size_t option = 0; option < claims_[group[at]].options.size(); ++option) {
+            if (claims_[group[at]].options[option].nodes.empty())
+                continue;
+            chosen[at] = option;
+            bool fits_in_pairs = !conflicts(at, last);
+            for (std::size_t other = 0; other < at; ++other)
+                fits_in_pairs = fits_in_pairs && (!chosen[other] || !conflicts(other, at));
+            if (!fits_in_pairs)
+                continue;
+            is_alone = false;
+            if (!fits_beside(group, last, at + 1, chosen, pairs))
+                return false;
+        }
+        // With one more claim less fits, so a claim is left out only if it has to be.
+        chosen[at].reset();
+        return (!is_alone && !leaves_room(group, last, at, pairs)) ||
+               fits_beside(group, last, at + 1, chosen, pairs);
+    }
+    /// True if a choice of the claim excludes one of a younger claim before `last`.
+    [[nodiscard]] static bool
+    leaves_room(const std::vector<std::size_t>& group, std::size_t last, std::size_t at,
+                const std::map<std::pair<std::size_t, std::size_t>, conflict>& pairs) {
+        for (std::size_t other = at + 1; other < last; ++other)
+            if (pairs.contains({group[at], group[other]}))
+                return true;
+        return false;
     }
 
     void remove_claims(std::vector<device_counter::demand>& demands, volume_plan& into) const {
@@ -479,16 +476,20 @@ private:
                       [](const device_counter::demand& each) { return each.claims.empty(); });
     }
 
-    const device_catalog* catalog_;
     const std::vector<pooled_device>* devices_;
     std::span<const node<1>> nodes_;
     const device_set* served_;
+    const possible_nodes* possible_;
     node_devices* free_;
+    /// `free_` less what claims of older pods keep and what was handed out.
+    node_devices left_;
+    allocation_budget budget_;
+    claim_options options_;
     std::vector<shared> claims_;
     /// Positions in `claims_`, by name.
     std::map<std::string, std::size_t> position_;
-    std::map<const device_nodes*, node_set> reach_;
     std::vector<conflict> conflicts_;
+    std::set<device_id> kept_;
     std::set<device_id> set_aside_;
 };
 

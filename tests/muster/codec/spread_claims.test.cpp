@@ -385,6 +385,140 @@ tally compare(std::uint64_t seed, int rounds, int claims, bool with_own, bool wi
 
 } // namespace
 
+TEST_CASE("pods that could use no node keep no devices from others") {
+    const std::string nodes = node("n1", "a", 9) + node("n2", "a", 9) + gpus;
+    const std::string net = slice("net", everywhere, 1) + own_template + claim("c");
+    const std::string single = pod("x", {"own"}, "x", 1);
+    const auto placed = [&](const std::string& more, int cpu = 1) {
+        return decide(nodes + net + single + pod("g0", {"c"}, "g", 2, cpu, more) +
+                      pod("g1", {"c"}, "g", 2, cpu, more))
+            .placed;
+    };
+    CHECK(placed("") == "g0=n1 g1=n1 ");
+    CHECK(placed("  nodeSelector: {zone: none}\n") == "x=n1 ");
+    CHECK(placed("", 50) == "x=n1 ");
+    CHECK(placed("  schedulingGates: [{name: later}]\n") == "x=n1 ");
+}
+
+TEST_CASE("a claim of an older pod keeps the device that it can be given") {
+    const std::string old = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: old, uid: u-old, "
+                            "creationTimestamp: \"2020-01-01T00:00:00Z\"}\nspec:\n  containers: "
+                            "[{name: c, resources: {requests: {cpu: 1}}}]\n  resourceClaims: "
+                            "[{name: own, resourceClaimName: own}]\n";
+    const std::string rest =
+        node("n1", "a") + node("n2", "a") + gpus + claim("own") + claim("c") + pair("g", "c") + old;
+    const outcome made = decide(rest + slice("net", everywhere, 1));
+    CHECK(made.placed == "old=n1 ");
+    CHECK(made.waits.find("g0: ") == 0);
+    // Two devices serve both.
+    CHECK(decide(rest + slice("net", everywhere, 2)).on.size() == 3);
+}
+
+TEST_CASE("requests with admin access keep no devices from others") {
+    for (const std::string count : {"count: 1", "allocationMode: All"}) {
+        const outcome made = decide(
+            node("n1", "a") + node("n2", "a") + gpus + slice("net", everywhere, 1) + own_template +
+            claim("c", count + ", adminAccess: true") + pair("g", "c") + pod("x", {"own"}, "x", 1));
+        CHECK(made.on.size() == 3);
+    }
+}
+
+TEST_CASE("a claim for all devices waits while a pool that the nodes reach is being updated") {
+    const std::string updated =
+        "---\napiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {name: s-upd}\n"
+        "spec: {driver: x.com, pool: {name: upd, generation: 1, resourceSliceCount: 2}, "
+        "nodeSelector: {nodeSelectorTerms: [{matchExpressions: [{key: zone, operator: In, values: "
+        "[b]}]}]}, devices: [{name: u0}]}\n";
+    const auto made = [&](const std::string& zone, const std::string& count) {
+        return decide(two_zones + slice(zone, in_zone(zone), 1) + updated + claim("c", count) +
+                      pair("g", "c"));
+    };
+    CHECK(made("b", "count: 1").on.size() == 2);
+    CHECK(made("b", "allocationMode: All").on.empty());
+    CHECK_FALSE(made("b", "allocationMode: All").never);
+}
+
+TEST_CASE("a claim for all devices gets those that bind it to a node, on one node") {
+    const std::string net =
+        "---\napiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {name: s-net}\nspec: "
+        "{driver: x.com, pool: {name: net, generation: 1, resourceSliceCount: 1}, allNodes: true, "
+        "devices: [{name: d0}, {name: d1, bindsToNode: true}]}\n";
+    const std::string all = claim("c", "allocationMode: All") + pair("g", "c");
+    // The pods need two nodes of one CPU each, or one of two.
+    CHECK(decide(node("n1", "a", 1) + node("n2", "a", 1) + gpus + net + all).on.empty());
+    const outcome made = decide(node("n1", "a", 1) + node("n2", "a", 2) + gpus + net + all +
+                                own_template + pod("x", {"own"}, "x", 1));
+    CHECK(made.placed == "g0=n2 g1=n2 ");
+    CHECK(made.devices.at({"g0", "c"}) == std::set<std::string>{"net/d0", "net/d1"});
+}
+
+TEST_CASE("only the devices of requests for all of them must be the same on all nodes") {
+    const std::string classes =
+        "---\napiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: net}\n"
+        "spec: {selectors: [{cel: {expression: \"device.attributes['x.com'].t == 'net'\"}}]}\n"
+        "---\napiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: gpu}\n"
+        "spec: {selectors: [{cel: {expression: \"device.attributes['x.com'].t == 'gpu'\"}}]}\n";
+    const auto of_type = [](const std::string& type) {
+        return ", attributes: {t: {string: " + type + "}}";
+    };
+    const std::string mixed =
+        "---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: c}\nspec: "
+        "{devices: {requests: [{name: r, exactly: {deviceClassName: net, allocationMode: All}}, "
+        "{name: s, exactly: {deviceClassName: gpu, count: 1}}]}}\n";
+    const outcome made = decide(
+        node("n1", "a", 1) + node("n2", "a", 1) + classes +
+        slice("net", everywhere, 1, of_type("net")) + slice("any", everywhere, 1, of_type("gpu")) +
+        slice("local", "nodeName: n1", 1, of_type("gpu")) + mixed + pair("g", "c"));
+    CHECK(made.placed == "g0=n1 g1=n2 ");
+    CHECK(made.devices.at({"g1", "c"}) == std::set<std::string>{"net/d0", "any/d0"});
+}
+
+TEST_CASE("three claims that do not fit together are found beside claims that conflict in pairs") {
+    // c0 and c1 both need the device of type y. c0, c2 and c3 fit in pairs, but need three of x.
+    const auto class_of = [](const std::string& type) {
+        return "---\napiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: " + type +
+               "}\nspec: {selectors: [{cel: {expression: \"device.attributes['x.com'].t == '" +
+               type + "'\"}}]}\n";
+    };
+    const auto asking = [](const std::string& name, const std::vector<std::string>& types) {
+        std::string list;
+        for (const std::string& type : types)
+            list += (list.empty() ? "{name: r-" : ", {name: r-") + type +
+                    ", exactly: {deviceClassName: " + type + ", count: 1}}";
+        return "---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: " +
+               name + "}\nspec: {devices: {requests: [" + list + "]}}\n";
+    };
+    const std::string net =
+        "---\napiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {name: s-net}\nspec: "
+        "{driver: x.com, pool: {name: net, generation: 1, resourceSliceCount: 1}, allNodes: true, "
+        "devices: [{name: x0, attributes: {t: {string: x}}}, {name: x1, attributes: {t: {string: "
+        "x}}}, {name: y0, attributes: {t: {string: yy}}}]}\n";
+    const outcome made =
+        decide(node("n1", "a") + class_of("x") + class_of("yy") + net + asking("c0", {"yy", "x"}) +
+               asking("c1", {"yy"}) + asking("c2", {"x"}) + asking("c3", {"x"}) + pair("g", "c0") +
+               pair("h", "c1") + pair("i", "c2") + pair("j", "c3"));
+    // decide() verifies that the devices suffice.
+    CHECK(made.on.size() >= 4);
+}
+
+TEST_CASE("sets of nodes without free devices do not use up the search") {
+    // The device of each single node is in use; the nodes of zone b come last.
+    std::string all = gpus;
+    std::string held;
+    for (int at = 0; at < 530; ++at) {
+        const std::string name = "m" + std::to_string(at);
+        all += node(name, "c", 1) + slice(name, "nodeName: " + name, 1);
+        held += std::string(held.empty() ? "" : ", ") +
+                "{request: r, driver: x.com, pool: " + name + ", device: d0}";
+    }
+    all += node("n1", "b", 2) + slice("b", in_zone("b"), 1, ", bindsToNode: true") +
+           claim("held", "count: 1",
+                 "status: {allocation: {devices: {results: [" + held +
+                     "]}}, reservedFor: [{resource: pods, name: other, uid: u-o}]}\n") +
+           claim("c") + pair("g", "c");
+    CHECK(decide(all).placed == "g0=n1 g1=n1 ");
+}
+
 TEST_CASE("claims beyond those that can be weighed get what older ones leave") {
     // Ten claims of two pods each, in one gang each, for nine devices.
     std::string all = node("n1", "a") + node("n2", "a") + gpus + slice("a", in_zone("a"), 9);
@@ -397,8 +531,23 @@ TEST_CASE("claims beyond those that can be weighed get what older ones leave") {
     for (const auto& [user, devices] : made.devices)
         given.insert(devices.begin(), devices.end());
     CHECK(given.size() == 9);
-    CHECK(made.waits.find("older shared claims may get the devices that satisfy it") !=
-          std::string::npos);
+    CHECK(made.waits.find("older claims may get the devices that satisfy it") != std::string::npos);
+}
+
+TEST_CASE("the oldest of many claims leaves the others an option each") {
+    // Nine claims compete for the devices of nine nodes, each of which has room for one pair. The
+    // device of all nodes is in use.
+    std::string all =
+        gpus + slice("net", everywhere, 1) +
+        claim("held", "count: 1",
+              "status: {allocation: {devices: {results: [{request: r, driver: x.com, pool: net, "
+              "device: d0}]}}, reservedFor: [{resource: pods, name: other, uid: u-o}]}\n");
+    for (char each = 'a'; each < 'a' + 9; ++each)
+        all += node(std::string("n") + each, "a", 2) +
+               slice(std::string("l") + each, std::string("nodeName: n") + each, 1) +
+               claim(std::string("c") + each) +
+               pair(std::string("g") + each, std::string("c") + each);
+    CHECK(decide(all).on.size() == 18);
 }
 
 TEST_CASE("gangs with one or two shared claims start exactly if devices can be divided for them") {
