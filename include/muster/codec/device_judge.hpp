@@ -352,6 +352,8 @@ private:
 
     [[nodiscard]] bool has_shares(const stock_record& has, std::span<const device_demand> held,
                                   device_demand more, std::int64_t count) const {
+        if (record(more).shares.empty())
+            return true;
         std::vector<const share_demand*> pods;
         for (const device_demand one : held)
             pods.push_back(&record(one).shares);
@@ -364,6 +366,10 @@ private:
 
     [[nodiscard]] bool has_devices(const stock_record& has, std::span<const device_demand> held,
                                    device_demand more, std::int64_t count) const {
+        // What the devices lack for others is nothing that this demand needs.
+        if (const demand_record& of = record(more);
+            of.claims.empty() && of.shared.empty() && of.positions.empty())
+            return true;
         device_usage usage = has.usage;
         std::vector<device_claim> claims;
         std::set<std::string_view> shared;

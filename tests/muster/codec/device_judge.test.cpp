@@ -117,7 +117,7 @@ TEST_CASE("equal claims, devices that are held, and kinds of nodes have one numb
     CHECK(judge.stock("b", [] { return node_with(3); }) != three);
 }
 
-TEST_CASE("beside claims or shares that do not fit no claim or share does") {
+TEST_CASE("beside claims that do not fit no claim does, and beside such shares no share") {
     device_judge judge(one_class());
     const device_demand two = judge.asking("two", {some_of(2)});
     share_demand half;
@@ -132,8 +132,11 @@ TEST_CASE("beside claims or shares that do not fit no claim or share does") {
                           share_stock{share_system::volcano, {gpu}});
     CHECK(judge.room(three, {}, part, 9) == 2);
     CHECK(judge.room(three, std::vector{two}, part, 9) == 2);
-    CHECK(judge.room(three, std::vector{two, two}, part, 9) == 0);
-    CHECK(judge.room(three, std::vector{part, part, part}, two, 9) == 0);
+    CHECK(judge.room(three, std::vector{two, two}, two, 9) == 0);
+    CHECK(judge.room(three, std::vector{part, part, part}, part, 9) == 0);
+    // What is lacking is nothing that the other demand needs.
+    CHECK(judge.room(three, std::vector{two, two}, part, 9) == 2);
+    CHECK(judge.room(three, std::vector{part, part, part}, two, 9) == 1);
 }
 
 TEST_CASE("whether shares fit together does not depend on their order") {
