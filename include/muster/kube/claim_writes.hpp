@@ -88,9 +88,10 @@ public:
             return nullptr;
         write& of = at->second;
         of.under_way = false;
-        // A repeated write has a conflict if the first one was carried out.
+        // A repeated write has a conflict if the first one was carried out. If it is refused, the
+        // first one may still arrive.
         of.may_be_done = what == adapter::outcome::applied || what == adapter::outcome::unknown ||
-                         (of.is_repeated && what != adapter::outcome::refused);
+                         of.is_repeated;
         of.is_unknown = of.may_be_done && what != adapter::outcome::applied &&
                         what != adapter::outcome::conflict;
         of.again_at = now + again_after_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <muster/kube/claim_writes.hpp>
 
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -109,6 +110,26 @@ TEST_CASE("an allocation with an unknown result is unresolved until it is observ
     CHECK(writes.begin(about, of("2", true), 150));
     writes.end(about, adapter::outcome::applied, {}, 160);
     CHECK_FALSE(is_unresolved("2", 170));
+}
+
+TEST_CASE("an allocation that is refused when it is repeated may have been carried out before") {
+    kube::claim_writes writes(10);
+    CHECK(writes.begin(about, of("1", true), 0));
+    writes.end(about, adapter::outcome::unknown, {}, 0);
+    CHECK(writes.begin(about, of("1", true), 10));
+    writes.end(about, adapter::outcome::refused, "no", 20);
+    const std::int64_t later = 20 + kube::claim_writes::refused_after;
+    CHECK(writes.allocating(claim_at("1")).size() == 1);
+    CHECK(writes.unresolved(claim_at("1"), later).size() == 1);
+    writes.forget_failed({"team", "p"});
+    CHECK(writes.find(about));
+    // Once the claim has changed, neither can arrive.
+    CHECK(writes.allocating(claim_at("2")).empty());
+    CHECK(writes.unresolved(claim_at("2"), later).empty());
+    // A write that is refused at once was not carried out.
+    CHECK(writes.begin(about, of("2", true), later));
+    writes.end(about, adapter::outcome::refused, "no", later);
+    CHECK(writes.allocating(claim_at("2")).empty());
 }
 
 TEST_CASE("settled writes are forgotten, and those that are on their way are not") {
