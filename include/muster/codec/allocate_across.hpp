@@ -11,6 +11,7 @@
 
 #include <muster/codec/device_catalog.hpp>
 #include <muster/codec/device_homes.hpp>
+#include <muster/codec/device_sets.hpp>
 #include <muster/codec/node_devices.hpp>
 #include <muster/devices/device_allocation.hpp>
 #include <muster/vocabulary/node.hpp>
@@ -66,12 +67,60 @@ namespace detail {
     return made;
 }
 
+[[nodiscard]] inline bool asks_all(const device_claim& of) {
+    return std::ranges::any_of(of.requests, [](const device_request& request) {
+        return std::ranges::any_of(request.alternatives, [](const device_alternative& one) {
+            return one.mode == device_count_mode::all;
+        });
+    });
+}
+/// True if it is known which devices are all that the nodes of the claim reach.
+[[nodiscard]] inline bool has_known_pools(const node_devices& free, const claim_on_nodes& of) {
+    return !asks_all(*of.asks) || std::ranges::none_of(of.nodes, [&](const node<1>* on) {
+        return free.has_unusable_pool(*on);
+    });
+}
+/// True if all nodes of the claim reach the same devices for its requests for all devices, and can
+/// use them together.
+[[nodiscard]] inline bool takes_all_across(const node_devices& free,
+                                           const std::vector<pooled_device>& devices,
+                                           const claim_on_nodes& of) {
+    for (const device_request& request : of.asks->requests)
+        for (const device_alternative& one : request.alternatives) {
+            const auto of_class = free.classes().find(one.class_name);
+            if (one.mode != device_count_mode::all || of_class == free.classes().end())
+                continue;
+            for (const std::size_t at : select_devices(devices, of_class->second, &one).devices) {
+                const auto is_reached = [&](const node<1>* on) {
+                    return reaches(*on, *devices[at].nodes);
+                };
+                if (std::ranges::any_of(of.nodes, is_reached) &&
+                    !(std::ranges::all_of(of.nodes, is_reached) &&
+                      is_of_all_its_nodes(devices[at])))
+                    return false;
+            }
+        }
+    return true;
+}
+
+/// Takes the devices from claims with a node that lacks devices.
+[[nodiscard]] inline allocations_across without_lacking(allocations_across made,
+                                                        const std::vector<claim_on_nodes>& wanted) {
+    for (std::size_t at = 0; at < wanted.size(); ++at)
+        if (std::ranges::any_of(wanted[at].nodes,
+                                [&](const node<1>* on) { return made.lacking.contains(on->name); }))
+            made.claims[at].reset();
+    return made;
+}
+
 } // namespace detail
 
-/// Allocates devices to claims: first to those of several nodes, together, and then on each node to
-/// all of its claims together, beside the devices that `free` has in use. A device that several
-/// nodes can use is given to one claim; nodes that would then lack devices come first. If that
-/// fails and some claim is of several nodes, all claims are tried in one allocation. `devices`:
+/// Allocates devices to claims: first to those of several nodes, together or, if that fails, one by
+/// one, and then on each node to all of its claims together, beside the devices that `free` has in
+/// use. A device that several nodes can use is given to one claim; nodes that would then lack
+/// devices come first. All nodes of a claim of several nodes that gets no devices lack them. If
+/// some node lacks devices and some claim is of several nodes, all claims are tried in one
+/// allocation. `devices`:
 /// those of `free`. Deterministic. O(nodes²) allocations if nodes share devices, else O(nodes).
 [[nodiscard]] inline allocations_across allocate_across(const node_devices& free,
                                                         const std::vector<pooled_device>& devices,
@@ -91,18 +140,36 @@ namespace detail {
     node_devices start = free;
     allocations_across first;
     first.claims.resize(wanted.size());
-    if (!wide.empty()) {
-        std::vector<device_claim> asks;
-        for (const std::size_t at : wide)
-            asks.push_back(detail::among_reached(wanted[at], devices));
-        const device_allocation found = start.allocate(asks);
-        if (found.outcome == device_outcome::allocated) {
-            give(first, wide, found);
-            for (const claim_allocation& each : found.claims)
-                start.take(each);
+    const auto fail = [&](std::size_t claim, const std::string& why) {
+        for (const node<1>* const on : wanted[claim].nodes)
+            first.lacking.emplace(on->name, why);
+    };
+    std::vector<std::size_t> usable;
+    std::vector<device_claim> among;
+    for (const std::size_t at : wide)
+        if (!detail::has_known_pools(free, wanted[at])) {
+            fail(at, std::string(message(device_errc::unusable_pool)));
+        } else if (!detail::takes_all_across(free, devices, wanted[at])) {
+            fail(at, "a claim needs all devices, and the nodes of its pods do not reach the same");
         } else {
-            for (const std::size_t at : wide)
-                first.lacking.emplace(wanted[at].nodes.front()->name, detail::why_lacking(found));
+            usable.push_back(at);
+            among.push_back(detail::among_reached(wanted[at], devices));
+        }
+    if (const device_allocation found = start.allocate(among);
+        usable.empty() || found.outcome == device_outcome::allocated) {
+        for (std::size_t at = 0; at < usable.size(); ++at) {
+            first.claims[usable[at]] = found.claims[at];
+            start.take(found.claims[at]);
+        }
+    } else {
+        for (std::size_t at = 0; at < usable.size(); ++at) {
+            const device_allocation one = start.allocate({among[at]});
+            if (one.outcome != device_outcome::allocated) {
+                fail(usable[at], detail::why_lacking(one));
+                continue;
+            }
+            give(first, {usable[at]}, one);
+            start.take(one.claims.front());
         }
     }
     std::vector<std::string> order;
@@ -137,14 +204,18 @@ namespace detail {
         if (order == before)
             break;
     }
-    if (made.lacking.empty() || wide.empty())
-        return made;
+    const auto is_known = [&](const claim_on_nodes& each) {
+        return detail::has_known_pools(free, each);
+    };
+    if (made.lacking.empty() || usable.size() < wide.size() || wide.empty() ||
+        !std::ranges::all_of(wanted, is_known))
+        return detail::without_lacking(std::move(made), wanted);
     std::vector<device_claim> asks;
     for (const claim_on_nodes& each : wanted)
         asks.push_back(detail::among_reached(each, devices));
     const device_allocation found = free.allocate(asks);
     if (found.outcome != device_outcome::allocated)
-        return made;
+        return detail::without_lacking(std::move(made), wanted);
     made.lacking.clear();
     for (std::size_t at = 0; at < wanted.size(); ++at)
         made.claims[at] = found.claims[at];

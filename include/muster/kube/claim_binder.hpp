@@ -263,12 +263,13 @@ private:
             for_each_wanted(
                 pods, node_of,
                 [&](const codec::pod_object& pod, const pending& each, const codec::node_object&) {
-                    sharers_.add(pod, each.node, devices);
+                    sharers_.add(pod, each.node, devices, each.gang);
                 });
             choices_.note_sent(writes_.allocating(devices));
             choices_.choose(
                 devices, [&](const object_key& claim) { return extended_.plans(claim); },
                 [&] { return find_open(devices, pods, node_of); });
+            stranded_ = find_stranded(devices, pods, node_of);
             round with{&devices, devices.make_catalog(), {}, {}, now};
             with.pooled = codec::devices_of(with.catalog.slices);
             for (const auto& [key, claim] : devices.claims())
@@ -287,6 +288,7 @@ private:
         resolve(devices, now.steady);
         release_idle(devices, pods, now.steady);
         sharers_.clear();
+        stranded_.clear();
         due_at_ = writes_.next_after(now.steady);
         for (const auto& [key, release_at] : idle_)
             if (release_at > now.steady)
@@ -312,13 +314,24 @@ private:
             const auto* const claim = devices.claim(key);
             const auto* const choice = choices_.find(key);
             if (!claim || claim->allocation || !claim->is_protected ||
-                (choice && is_for_any(choice->choice, sharers_.nodes_of(key))))
+                (choice && is_repeated(*claim, choice->choice)))
                 continue;
             const std::string version = devices.version_of(key);
             if (object_key what = detail::about_release(key);
                 writes_.begin(what, {{}, key, version}, now))
                 made_.push_back({std::move(what), unprotect_claim_request(*claim, version)});
         }
+    }
+
+    /// True if the pod that leads the claim repeats its allocation.
+    [[nodiscard]] bool is_repeated(const codec::resource_claim_object& claim,
+                                   const device_choice& choice) const {
+        const auto leader = sharers_.place_of_leader(claim);
+        return leader && choice.is_for(leader->node) && !is_held_back(leader->gang);
+    }
+    /// Nothing is written for a gang of which a pod cannot get its devices.
+    [[nodiscard]] bool is_held_back(const codec::group_key& gang) const {
+        return choices_.lack_of(gang) || stranded_.contains(gang);
     }
 
     /// Releases the claims of pods in `idle_` whose time has come, unless other pods use the
@@ -342,12 +355,6 @@ private:
                     release(pod->second.object, name, devices, now);
             }
         }
-    }
-
-    [[nodiscard]] static bool is_for_any(const device_choice& choice,
-                                         const std::set<std::string>& nodes) {
-        return std::ranges::any_of(nodes,
-                                   [&](const std::string& each) { return choice.is_for(each); });
     }
 
     void release(const codec::pod_object& pod, const std::string& name, const live_devices& devices,
@@ -443,14 +450,35 @@ private:
                         claim && !claim->allocation && sharers_.leads(pod, *claim) &&
                         !extended_.is_of_no_use(pod, *claim, devices)) {
                         unallocated_on& made =
-                            open[each.gang].emplace_back(unallocated_on{claim, &node, {}});
+                            open[each.gang].emplace_back(unallocated_on{claim, &node, {}, {}});
+                        const auto own = sharers_.nodes_of(claim->metadata.key, each.gang);
                         for (const std::string& other : sharers_.nodes_of(claim->metadata.key))
                             if (const auto* const found = node_of(other);
                                 found && other != each.node)
-                                made.others.push_back(found);
+                                (own.contains(other) ? made.others : made.foreign).push_back(found);
                     }
             });
         return open;
+    }
+
+    template<class Pods, class NodeOf>
+    [[nodiscard]] std::set<codec::group_key>
+    find_stranded(const live_devices& devices, const Pods& pods, const NodeOf& node_of) const {
+        std::set<codec::group_key> found;
+        for_each_wanted(
+            pods, node_of,
+            [&](const codec::pod_object& pod, const pending& each, const codec::node_object& node) {
+                for (const std::string& name : extended_.claims_of(pod, devices)) {
+                    const auto* const claim = extended_.claim(pod, name, devices);
+                    if (!claim || extended_.is_of_no_use(pod, *claim, devices))
+                        continue;
+                    const auto* const choice = choices_.find(claim->metadata.key);
+                    if (claim->allocation ? !codec::reaches(*claim->allocation, node)
+                                          : choice && !choice->choice.is_for(each.node))
+                        found.insert(each.gang);
+                }
+            });
+        return found;
     }
 
     /// Makes the next write for a claim of a wanted pod, if there is one.
@@ -462,6 +490,8 @@ private:
             return;
         if (extended_.is_of_no_use(pod, *claim, devices))
             return release(pod, name, devices, with.now.steady);
+        if (is_held_back(of.gang))
+            return;
         const std::string version = devices.version_of(claim->metadata.key);
         const auto may = [&](const object_key& what, const std::string& based_on,
                              bool allocates = false) {
@@ -477,7 +507,7 @@ private:
             return;
         }
         auto* const choice = choices_.find(claim->metadata.key);
-        if (choices_.lack_of(of.gang) || !sharers_.leads(pod, *claim))
+        if (!sharers_.leads(pod, *claim))
             return;
         if (!choice) {
             // The claim was allocated when devices were last chosen.
@@ -521,6 +551,8 @@ private:
     std::map<object_key, pending> wanted_;
     claim_choices choices_;
     claim_sharers sharers_;
+    /// In a round: gangs with a pod on a node that does not reach the devices of one of its claims.
+    std::set<codec::group_key> stranded_;
     extended_claims extended_;
     claim_writes writes_;
     /// Writes to be sent.

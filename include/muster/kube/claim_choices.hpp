@@ -69,9 +69,10 @@ public:
     }
 
     /// Chooses devices for all claims for which no allocation was sent, if a choice is missing or
-    /// may be different now. If there are not enough devices for all gangs, the first gangs get
-    /// theirs. `is_planned(claim)`: the claim is still to be made. `find_open()` returns the
-    /// open_claims without a choice.
+    /// may be different now. If there are not enough devices for all gangs on all of their nodes,
+    /// each gang in turn gets devices for all of its claims or for none, if need be without the
+    /// nodes of other gangs. `is_planned(claim)`: the claim is still to be made. `find_open()`
+    /// returns the open_claims without a choice.
     template<class IsPlanned, class FindOpen>
     void choose(const live_devices& devices, const IsPlanned& is_planned,
                 const FindOpen& find_open) {
@@ -115,7 +116,7 @@ public:
                 choices_.emplace(key, kept_choice{std::move(each), false});
             }
         };
-        device_choices together = choose_devices(catalog, kept, all);
+        device_choices together = choose_devices(catalog, kept, all, false);
         if (together.lacking.empty())
             return keep(std::move(together));
         for (const auto& [gang, claims] : open) {

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include <muster/codec/device_claims.hpp>
 #include <muster/codec/device_objects.hpp>
+#include <muster/codec/membership.hpp>
 #include <muster/codec/objects.hpp>
 #include <muster/kube/live_devices.hpp>
 
@@ -25,11 +27,12 @@ public:
     void clear() { users_.clear(); }
     /// Adds a pod that is to start on the node, in the order of keys. The pod must exist until the
     /// next clear(). O(claims · log claims).
-    void add(const codec::pod_object& pod, const std::string& node, const live_devices& devices) {
+    void add(const codec::pod_object& pod, const std::string& node, const live_devices& devices,
+             const codec::group_key& gang = {}) {
         for (const codec::pod_claim& each : pod.claims)
             if (!each.needs_none && !each.claim.empty())
                 users_[{pod.metadata.key.name_space, each.claim}].push_back(
-                    {&pod, consumer_of(pod, each, devices), node});
+                    {&pod, consumer_of(pod, each, devices), node, gang});
     }
 
     /// True if a pod that is about to start uses the claim. O(log claims).
@@ -42,6 +45,32 @@ public:
             for (const user& each : at->second)
                 nodes.insert(each.node);
         return nodes;
+    }
+
+    /// Returns those of the nodes on which pods of the gang are about to start with the claim.
+    /// O(pods that share it).
+    [[nodiscard]] std::set<std::string> nodes_of(const object_key& claim,
+                                                 const codec::group_key& gang) const {
+        std::set<std::string> nodes;
+        if (const auto at = users_.find(claim); at != users_.end())
+            for (const user& each : at->second)
+                if (each.gang == gang)
+                    nodes.insert(each.node);
+        return nodes;
+    }
+    struct place {
+        std::string node;
+        codec::group_key gang;
+    };
+    /// Returns where the pod is to start whose order allocates the claim, see leads(). O(pods that
+    /// share it).
+    [[nodiscard]] std::optional<place>
+    place_of_leader(const codec::resource_claim_object& claim) const {
+        if (const auto at = users_.find(claim.metadata.key); at != users_.end())
+            for (const user& each : at->second)
+                if (leads(*each.pod, claim))
+                    return place{each.node, each.gang};
+        return std::nullopt;
     }
 
     /// True if the order of this pod allocates the claim. It is the pod that the annotation of the
@@ -90,6 +119,7 @@ private:
         const codec::pod_object* pod = nullptr;
         codec::claim_consumer consumer;
         std::string node;
+        codec::group_key gang;
 
         [[nodiscard]] bool is(const codec::pod_object& other) const {
             return pod->metadata.key == other.metadata.key;

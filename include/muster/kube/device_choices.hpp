@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <set>
@@ -25,8 +24,11 @@ namespace kube {
 struct unallocated_on {
     const codec::resource_claim_object* claim = nullptr;
     const codec::node_object* node = nullptr;
-    /// The nodes of other pods that share the claim, without `node`. All must reach its devices.
+    /// The nodes of other pods of the gang that share the claim, without `node`. All must reach its
+    /// devices.
     std::vector<const codec::node_object*> others{};
+    /// Further nodes, of pods of other gangs that share the claim. They can be left out.
+    std::vector<const codec::node_object*> foreign{};
 };
 
 /// The devices that were chosen for a claim.
@@ -47,13 +49,14 @@ struct device_choices {
     std::map<std::string, std::string> lacking;
 };
 
-/// Chooses devices for claims, beside the devices that are allocated and those of `kept`. If the
-/// nodes of pods that share a claim cannot all reach devices for it, only `node` counts, and the
-/// other pods cannot start with it. See codec::allocate_across().
+/// Chooses devices for claims, beside the devices that are allocated and those of `kept`. If some
+/// node lacks devices and `may_leave_out` is set, nodes of other gangs are left out, whose pods
+/// cannot start then: first those of claims that get no devices, then those of all claims. See
+/// codec::allocate_across().
 [[nodiscard]] inline device_choices
 choose_devices(const codec::device_catalog& catalog,
                const std::map<codec::object_key, device_choice>& kept,
-               const std::vector<unallocated_on>& wanted) {
+               const std::vector<unallocated_on>& wanted, bool may_leave_out = true) {
     std::map<std::string, node<1>> views;
     const auto view_of = [&](const codec::node_object& of) {
         node<1>& view = views[of.metadata.key.name];
@@ -65,33 +68,51 @@ choose_devices(const codec::device_catalog& catalog,
     codec::node_devices free(catalog, devices, {});
     for (const auto& [key, each] : kept)
         free.take(each.devices);
-    const auto choose = [&](bool with_others) {
-        std::vector<codec::claim_on_nodes> claims;
-        for (const unallocated_on& each : wanted) {
-            codec::claim_on_nodes& made = claims.emplace_back();
-            made.asks = &each.claim->spec.asks;
-            made.nodes.push_back(view_of(*each.node));
-            for (const codec::node_object* const other : each.others)
-                if (with_others)
-                    made.nodes.push_back(view_of(*other));
-        }
-        codec::allocations_across found = codec::allocate_across(free, devices, claims);
-        device_choices made;
-        made.lacking = std::move(found.lacking);
-        for (std::size_t at = 0; at < wanted.size(); ++at)
-            if (found.claims[at]) {
-                device_choice& to = made.of[wanted[at].claim->metadata.key];
-                to = {wanted[at].node->metadata.key.name, *std::move(found.claims[at]), {}};
-                for (const codec::node_object* const other : wanted[at].others)
-                    if (with_others)
-                        to.others.insert(other->metadata.key.name);
-            }
-        return made;
+    std::vector<bool> has_foreign;
+    for (const unallocated_on& each : wanted)
+        has_foreign.push_back(!each.foreign.empty());
+    const auto nodes_of = [&](std::size_t at) {
+        std::vector<const codec::node_object*> nodes = wanted[at].others;
+        if (has_foreign[at])
+            nodes.insert(nodes.end(), wanted[at].foreign.begin(), wanted[at].foreign.end());
+        return nodes;
     };
-    device_choices made = choose(true);
-    const bool any_others =
-        std::ranges::any_of(wanted, [](const auto& each) { return !each.others.empty(); });
-    return made.lacking.empty() || !any_others ? made : choose(false);
+    const auto choose = [&] {
+        std::vector<codec::claim_on_nodes> claims;
+        for (std::size_t at = 0; at < wanted.size(); ++at) {
+            codec::claim_on_nodes& made = claims.emplace_back();
+            made.asks = &wanted[at].claim->spec.asks;
+            made.nodes.push_back(view_of(*wanted[at].node));
+            for (const codec::node_object* const other : nodes_of(at))
+                made.nodes.push_back(view_of(*other));
+        }
+        return codec::allocate_across(free, devices, claims);
+    };
+    const auto leave_out = [&](const auto& concerns) {
+        bool any = false;
+        for (std::size_t at = 0; at < wanted.size(); ++at)
+            if (has_foreign[at] && concerns(at)) {
+                has_foreign[at] = false;
+                any = true;
+            }
+        return any;
+    };
+    codec::allocations_across found = choose();
+    if (may_leave_out && !found.lacking.empty() &&
+        leave_out([&](std::size_t at) { return !found.claims[at]; }))
+        found = choose();
+    if (may_leave_out && !found.lacking.empty() && leave_out([](std::size_t) { return true; }))
+        found = choose();
+    device_choices made;
+    made.lacking = std::move(found.lacking);
+    for (std::size_t at = 0; at < wanted.size(); ++at)
+        if (found.claims[at]) {
+            device_choice& to = made.of[wanted[at].claim->metadata.key];
+            to = {wanted[at].node->metadata.key.name, *std::move(found.claims[at]), {}};
+            for (const codec::node_object* const other : nodes_of(at))
+                to.others.insert(other->metadata.key.name);
+        }
+    return made;
 }
 
 } // namespace kube

@@ -455,6 +455,22 @@ TEST_CASE("claim_binder: an allocation with an unknown result does not bind a po
     }
 }
 
+TEST_CASE("claim_binder: an unknown allocation is fenced if its pod moves and another one stays") {
+    shared_world w({"a", "b"});
+    w.want("a", "n1");
+    w.want("b", "n1");
+    w.carry_out();
+    const auto sent = w.writes();
+    REQUIRE(sent.size() == 1);
+    CHECK(sent.front().about.name == "allocation of resource claim c for pod a");
+    w.binder.done(sent.front().about, adapter::outcome::unknown, "timed out", w.now);
+    w.binder.end({"team", "a"}, false);
+    w.want("a", "n2");
+    CHECK(w.writes().empty());
+    w.now += adapter::second;
+    CHECK(w.carry_out() == std::vector<std::string>{"release of resource claim c"});
+}
+
 TEST_CASE("claim_binder: on the same node an allocation with an unknown result is repeated") {
     world w;
     w.take(slice("n1", "{name: d0}"));

@@ -91,6 +91,35 @@ TEST_CASE("if there are not enough devices for all gangs, the first ones get the
           "on node n1 the devices that are free do not satisfy all claims");
 }
 
+TEST_CASE("a gang that lacks devices does not change the choices of other gangs") {
+    world w;
+    codec::node_object second;
+    second.metadata.key.name = "n2";
+    codec::diagnostics out;
+    const codec::manifests read = codec::read_manifests(
+        codec::read_documents("f",
+                              "apiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: "
+                              "{name: net}\nspec: {driver: x.com, allNodes: true, pool: {name: "
+                              "net, generation: 1, resourceSliceCount: 1}, devices: [{name: d9}]}",
+                              out),
+        {}, out);
+    REQUIRE(out.ok());
+    w.devices.put(read.devices.slices.front());
+    // Only one claim gets the device that both nodes reach.
+    w.want("g", "a");
+    w.want("h", "b");
+    w.want("h", "c");
+    for (auto& [gang, claims] : w.open)
+        for (auto& each : claims)
+            each.others.push_back(&second);
+    w.choose();
+    CHECK(w.device("a") == "d9");
+    CHECK(w.choices.find({"default", "a"})->choice.is_for("n2"));
+    CHECK(w.device("b") == "none");
+    CHECK(w.device("c") == "none");
+    CHECK(w.choices.lack_of(world::of("h")));
+}
+
 TEST_CASE("a choice that was sent stays, another one is made again") {
     world w;
     w.want("g", "b");
