@@ -20,6 +20,7 @@
 #include <muster/codec/objects.hpp>
 #include <muster/kube/claim_allocation_json.hpp>
 #include <muster/kube/claim_choices.hpp>
+#include <muster/kube/claim_progress.hpp>
 #include <muster/kube/claim_requests.hpp>
 #include <muster/kube/claim_sharers.hpp>
 #include <muster/kube/claim_writes.hpp>
@@ -27,6 +28,7 @@
 #include <muster/kube/held_claims.hpp>
 #include <muster/kube/http.hpp>
 #include <muster/kube/live_devices.hpp>
+#include <muster/kube/open_claims.hpp>
 #include <muster/vocabulary/node.hpp>
 
 namespace muster {
@@ -67,11 +69,8 @@ public:
         object_key about;
         http_request request;
     };
-    enum class progress : std::uint8_t { ready, waiting, failed, cancelled };
-    struct verdict {
-        progress what = progress::ready;
-        std::string why;
-    };
+    using progress = claim_progress;
+    using verdict = claim_verdict;
 
     explicit claim_binder(claim_binder_options how = {}) : how_(how), writes_(how.again_after) {}
 
@@ -177,7 +176,8 @@ public:
         const pending& of = at->second;
         std::string open;
         for (const std::string& name : extended_.claims_of(pod, devices)) {
-            verdict found = judge(pod, of, name, devices, node_of(of.node));
+            verdict found = judge_claim(pod, of.node, name, choices_.lack_of(of.gang), extended_,
+                                        writes_, devices, node_of(of.node));
             if (found.what == progress::failed)
                 return found;
             if (found.what == progress::waiting)
@@ -265,11 +265,16 @@ private:
                 [&](const codec::pod_object& pod, const pending& each, const codec::node_object&) {
                     sharers_.add(pod, each.node, devices, each.gang);
                 });
+            const auto each_wanted = [&](const auto& use) {
+                for_each_wanted(pods, node_of,
+                                [&](const codec::pod_object& pod, const pending& each,
+                                    const codec::node_object& node) { use(pod, each.gang, node); });
+            };
             choices_.note_sent(writes_.allocating(devices));
             choices_.choose(
                 devices, [&](const object_key& claim) { return extended_.plans(claim); },
-                [&] { return find_open(devices, pods, node_of); });
-            stranded_ = find_stranded(devices, pods, node_of);
+                [&] { return open_claims_of(devices, extended_, sharers_, node_of, each_wanted); });
+            stranded_ = stranded_gangs(devices, extended_, choices_, each_wanted);
             round with{&devices, devices.make_catalog(), {}, {}, now};
             with.pooled = codec::devices_of(with.catalog.slices);
             for (const auto& [key, claim] : devices.claims())
@@ -372,13 +377,6 @@ private:
                                              : unprotect_claim_request(*claim, version)});
     }
 
-    /// A release of the claim is on its way or was carried out, and this is not observed yet.
-    [[nodiscard]] bool is_leaving(const codec::pod_object& pod, const std::string& claim,
-                                  const live_devices& devices) const {
-        return writes_.is_pending(detail::about_release({pod.metadata.key.name_space, claim}),
-                                  devices);
-    }
-
     /// Makes the write of the pod's status, once its claim is allocated.
     void tell_pod(const codec::pod_object& pod, const live_devices& devices, std::int64_t now) {
         const std::optional<std::string> name = extended_.name_to_tell(pod, devices);
@@ -400,93 +398,13 @@ private:
 
     // ---- allocations ---------------------------------------------------------------------------
 
-    [[nodiscard]] verdict judge(const codec::pod_object& pod, const pending& of,
-                                const std::string& of_name, const live_devices& devices,
-                                const codec::node_object* node) const {
-        const std::string name = "resource claim " + of_name;
-        const auto* const known = extended_.claim(pod, of_name, devices);
-        if (!known)
-            return {progress::failed, name + " does not exist"};
-        const codec::resource_claim_object& claim = *known;
-        if (extended_.is_of_no_use(pod, claim, devices))
-            return {progress::waiting, name + " is still to be deleted"};
-        if (is_leaving(pod, claim.metadata.key.name, devices))
-            return {progress::waiting, name + " is being released"};
-        for (const char* const what : {"creation", "protection", "allocation", "reservation"})
-            if (const auto* const last =
-                    writes_.find(detail::about_claim(pod, what, claim.metadata.key.name));
-                last && !last->refused.empty() &&
-                (!claim.allocation || !devices.is_reserved_for(claim, pod)))
-                return {progress::failed, name + " cannot be " +
-                                              (claim.allocation ? "reserved: " : "allocated: ") +
-                                              last->refused};
-        if (!claim.allocation) {
-            if (const std::string* const lack = choices_.lack_of(of.gang))
-                return {progress::failed, name + " cannot be allocated: " + *lack};
-            return {progress::waiting, name + " is not allocated yet"};
-        }
-        if (node && !codec::reaches(*claim.allocation, *node))
-            return {progress::failed, name + " is allocated on other nodes than node " + of.node};
-        if (!claim.allocation->failed.empty())
-            return {progress::failed,
-                    name + " has a device that cannot be used: " + claim.allocation->failed};
-        if (!devices.is_reserved_for(claim, pod))
-            return {progress::waiting, name + " is not reserved yet"};
-        if (!claim.allocation->pending.empty())
-            return {progress::waiting, name + " waits for " + claim.allocation->pending.front()};
-        return {};
-    }
-
-    /// Returns the claims of wanted pods for which devices must be chosen, by gang.
-    template<class Pods, class NodeOf>
-    [[nodiscard]] claim_choices::open_claims
-    find_open(const live_devices& devices, const Pods& pods, const NodeOf& node_of) const {
-        claim_choices::open_claims open;
-        for_each_wanted(
-            pods, node_of,
-            [&](const codec::pod_object& pod, const pending& each, const codec::node_object& node) {
-                for (const std::string& name : extended_.claims_of(pod, devices))
-                    if (const auto* const claim = extended_.claim(pod, name, devices);
-                        claim && !claim->allocation && sharers_.leads(pod, *claim) &&
-                        !extended_.is_of_no_use(pod, *claim, devices)) {
-                        unallocated_on& made =
-                            open[each.gang].emplace_back(unallocated_on{claim, &node, {}, {}});
-                        const auto own = sharers_.nodes_of(claim->metadata.key, each.gang);
-                        for (const std::string& other : sharers_.nodes_of(claim->metadata.key))
-                            if (const auto* const found = node_of(other);
-                                found && other != each.node)
-                                (own.contains(other) ? made.others : made.foreign).push_back(found);
-                    }
-            });
-        return open;
-    }
-
-    template<class Pods, class NodeOf>
-    [[nodiscard]] std::set<codec::group_key>
-    find_stranded(const live_devices& devices, const Pods& pods, const NodeOf& node_of) const {
-        std::set<codec::group_key> found;
-        for_each_wanted(
-            pods, node_of,
-            [&](const codec::pod_object& pod, const pending& each, const codec::node_object& node) {
-                for (const std::string& name : extended_.claims_of(pod, devices)) {
-                    const auto* const claim = extended_.claim(pod, name, devices);
-                    if (!claim || extended_.is_of_no_use(pod, *claim, devices))
-                        continue;
-                    const auto* const choice = choices_.find(claim->metadata.key);
-                    if (claim->allocation ? !codec::reaches(*claim->allocation, node)
-                                          : choice && !choice->choice.is_for(each.node))
-                        found.insert(each.gang);
-                }
-            });
-        return found;
-    }
-
     /// Makes the next write for a claim of a wanted pod, if there is one.
     void advance(const codec::pod_object& pod, const pending& of, const codec::node_object& node,
                  const std::string& name, const round& with) {
         const live_devices& devices = *with.devices;
         const auto* const claim = extended_.claim(pod, name, devices);
-        if (!claim || claim->metadata.terminating || is_leaving(pod, name, devices))
+        if (!claim || claim->metadata.terminating ||
+            writes_.is_leaving(claim->metadata.key, devices))
             return;
         if (extended_.is_of_no_use(pod, *claim, devices))
             return release(pod, name, devices, with.now.steady);

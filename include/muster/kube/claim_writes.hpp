@@ -112,6 +112,10 @@ public:
         const write* const of = find(about);
         return of && is_pending(*of, devices);
     }
+    /// True if a release of the claim is pending.
+    [[nodiscard]] bool is_leaving(const object_key& claim, const live_devices& devices) const {
+        return is_pending(detail::about_release(claim), devices);
+    }
     /// Returns the claims of which an allocation is pending. O(writes).
     [[nodiscard]] std::set<object_key> allocating(const live_devices& devices) const {
         std::set<object_key> claims;
