@@ -270,8 +270,8 @@ private:
         const auto functions = plan.function_ids.find(node);
         for (std::size_t index = 0; index < devices.size(); ++index) {
             devices[index].id = ids[index];
-            for (std::size_t at = 0; at < devices[index].functions.size(); ++at)
-                devices[index].functions[at].bus_id = functions->second[index][at];
+            for (std::size_t position = 0; position < devices[index].functions.size(); ++position)
+                devices[index].functions[position].bus_id = functions->second[index][position];
         }
         std::size_t next = 0;
         for (std::size_t number = 0; number < some.size(); ++number) {

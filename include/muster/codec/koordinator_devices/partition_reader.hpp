@@ -119,8 +119,8 @@ read_koordinator_partitions(const object_metadata& of, const std::vector<shared_
     if (error || !root.is_object())
         return refuse("not a JSON object (expected partitions by number of GPUs)");
     partition_table read;
-    const auto key_of = [](const device_partition& of) {
-        return std::tuple(of.devices, of.score, of.bandwidth_milli, of.asked);
+    const auto key_of = [](const device_partition& each) {
+        return std::tuple(each.devices, each.score, each.bandwidth_milli, each.asked);
     };
     std::set<decltype(key_of(device_partition{}))> known;
     for (const auto& member : root.get_object()) {
