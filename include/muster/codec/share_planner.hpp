@@ -137,6 +137,8 @@ private:
         std::map<const pod_object*, std::vector<held_device_share>> held;
         /// By partitioned device: the slices that standing pods hold, as far as they are read.
         std::map<std::size_t, std::uint64_t> slices{};
+        /// See unused_devices().
+        node_shares of_one_pod{};
     };
 
     static bool is_there(const pod_object& pod) {
@@ -268,6 +270,24 @@ private:
                 each.healthy = false;
     }
 
+    /// Returns the devices of the node without any use. One copy of a node's devices serves all its
+    /// pods, as the labels of virtual functions make copies expensive.
+    [[nodiscard]] static node_shares& unused_devices(node_devices& of) {
+        node_shares& made = of.of_one_pod;
+        if (made.devices.empty())
+            made.devices = of.stock.devices;
+        made.blocked.clear();
+        for (std::size_t at = 0; at < made.devices.size(); ++at) {
+            shared_device& each = made.devices[at];
+            each.healthy = of.stock.devices[at].healthy;
+            each.used = {};
+            each.sharers.clear();
+            for (virtual_function& function : each.functions)
+                function.in_use = false;
+        }
+        return made;
+    }
+
     /// Devices of which the pod holds an unknown instance become unhealthy, with a warning. Warns
     /// of instances that overlap those of another pod, too.
     [[nodiscard]] std::vector<held_device_share> held_of(node_devices& there, const pod_object& of,
@@ -279,14 +299,7 @@ private:
                    "pod " + pod.pod + " holds " + what + " of device " + in_quotes(device.id) +
                        then);
         };
-        node_shares alone;
-        alone.devices = on.devices;
-        for (shared_device& each : alone.devices) {
-            each.used = {};
-            each.sharers.clear();
-            for (virtual_function& function : each.functions)
-                function.in_use = false;
-        }
+        node_shares& alone = unused_devices(there);
         const auto init_containers = std::ranges::count_if(
             of.share_containers, [](const container_resources& each) { return each.is_init; });
         static_cast<void>(add_pod_shares(alone, pod, static_cast<std::size_t>(init_containers)));
