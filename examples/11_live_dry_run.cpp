@@ -38,8 +38,7 @@ int main(int argc, char** argv) {
         return 1;
     }
 
-    // Pods that name the scheduler of T9k, and room for the 32 kinds of resources that muster::core
-    // has.
+    // Selects the pods that name T9k's scheduler. muster::core has cycles for 32 resource kinds.
     kube::cluster_options options;
     options.live.dialects = {kube::dialect::t9k};
     options.live.scheduler_names = kube::scheduler_names_of(options.live.dialects);

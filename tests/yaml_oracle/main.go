@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// One of value and error stands in a case. Differs says why Muster reads it in another way.
+// A case has either Value or Error. Differs is the reason why Muster reads the text differently.
 type yamlCase struct {
 	YAML    string          `json:"yaml"`
 	Value   json.RawMessage `json:"value,omitempty"`

@@ -39,8 +39,8 @@ runner declare_schedule(CLI::App& to) {
                 "Time in seconds for which a group may be partly bound and impossible to "
                 "complete before its bound pods are evicted");
     add_seconds(to, "--volume-timeout", asked->volume_seconds,
-                "Time in seconds for which the volumes of a pod may take to be bound. After that "
-                "no pod of its group is bound, and the group is decided again");
+                "Time limit in seconds for binding the volumes of a pod. If it passes, no pod of "
+                "the group is bound, and the group is decided again");
     add_reservations(to, asked->reservations);
     add_seconds(to, "--compare-every", asked->compare_seconds,
                 "Interval in seconds between comparisons of the cached state with a fresh "

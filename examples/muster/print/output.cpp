@@ -77,7 +77,7 @@ bool is_block(const value& what) {
            (what.is_array() && !what.get_array().empty());
 }
 
-/// What stands before the value has been written, up to its `:` or `-`.
+/// Appends the value to `out`, which ends with the `:` or `-` before the value.
 void write_yaml(const value& what, std::size_t indent, bool after_dash, std::string& out) {
     const auto start = [&](bool first) {
         if (first && after_dash)

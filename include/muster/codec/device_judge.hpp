@@ -340,7 +340,7 @@ private:
 
     [[nodiscard]] bool has_zones(const stock_record& has, std::span<const device_demand> held,
                                  device_demand more, std::int64_t count) const {
-        // What stands on the node is not rejected for a pod that needs no zone.
+        // A pod that needs no zone is admitted, whatever is predicted for the pods on the node.
         if (!has.zones || !aligns(*has.zones, record(more).aligned))
             return true;
         std::vector<const numa_demand*> pods;

@@ -253,9 +253,9 @@ private:
         return true;
     }
 
-    /// True if the devices of the resource serve no other one, or are counted for both: one has all
-    /// devices of the other, and no node lists either. Otherwise pods that request the resource
-    /// wait.
+    /// True if the devices of the resource serve no other resource, or can count for both
+    /// resources: the devices of one contain those of the other, and no node lists either resource.
+    /// Otherwise pods that request the resource wait.
     [[nodiscard]] bool is_apart_or_nested(const std::string& resource) {
         const device_set& mine = selected_.at(resource);
         for (const auto& each : selected_) {
@@ -289,7 +289,7 @@ private:
         return inner != outer && !devices.empty() && is_within(devices, selected_.at(outer));
     }
 
-    /// A request for a resource counts for every resource that all of its devices serve.
+    /// Counts a request for a resource also for each resource whose devices include all of its own.
     void charge_nested() {
         for (const auto& each_inner : selected_)
             for (const auto& each_outer : selected_) {
@@ -405,7 +405,7 @@ private:
     std::map<std::size_t, std::string_view> home_;
     /// By resource that is counted, the devices that its class selects.
     std::map<std::string, device_set> selected_;
-    /// By resource, those of them that can count for it.
+    /// By resource, the selected devices that can count for the resource.
     std::map<std::string, device_set> counted_;
     /// The resource that each device is counted for, by position.
     std::map<std::size_t, std::string> served_;

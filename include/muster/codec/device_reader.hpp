@@ -69,7 +69,7 @@ struct binding_terms {
     });
     devices.ignore_rest();
     object.ignore_rest();
-    // Only such kubelets skip the operations.
+    // Only kubelets that declare `optional_operations` can skip operations.
     if (skips && !read.nodes)
         read.nodes.emplace(1);
     if (skips)

@@ -140,9 +140,9 @@ public:
     /// True if some claim holds the device, or a share of it.
     [[nodiscard]] bool holds(const device_id& device) const { return usage_.holds(device); }
 
-    /// Allocates devices to all claims, each of its own list (`device_claim::among`) from whichever
-    /// node reaches them, beside those in use. Precondition: every claim has a list. O(slices of
-    /// these devices' pools) and an allocation.
+    /// Allocates devices to all claims, in addition to those in use. Each claim gets devices of its
+    /// own list (`device_claim::among`), on any nodes. Precondition: every claim has a list.
+    /// O(slices of these devices' pools) and an allocation.
     [[nodiscard]] device_allocation allocate(const std::vector<device_claim>& claims) const {
         std::set<pool_key> pools;
         for (const device_claim& claim : claims)

@@ -81,7 +81,8 @@ namespace codec {
         read.allocatable.emplace(std::string(kind), std::min(units, largest_allocatable));
     });
     set_apart_agent_amounts(read);
-    // Muster's own label says what the kubelet declares, and nothing else does.
+    // Only `declaredFeatures` sets Muster's own label, so the object's label of this name is
+    // dropped.
     read.metadata.labels.erase(optional_operations_mark);
     const field features_at = status.optional("declaredFeatures");
     const array_reader features = features_at.as_array();

@@ -177,8 +177,8 @@ namespace detail {
     return made;
 }
 
-/// Adds instances that no share names. On a device that is not partitioned they are a
-/// contradiction, and those of an unknown device may be on any partitioned one: then the devices
+/// Adds instances that no share names. A device that is not partitioned becomes unhealthy if the
+/// pod holds an instance of it. If the device of an instance is unknown, all partitioned devices
 /// become unhealthy.
 inline void add_instances(const std::vector<held_instance>& instances, node_shares& to) {
     for (const held_instance& each : instances) {

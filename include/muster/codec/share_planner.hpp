@@ -288,8 +288,8 @@ private:
         return made;
     }
 
-    /// Devices of which the pod holds an unknown instance become unhealthy, with a warning. Warns
-    /// of instances that overlap those of another pod, too.
+    /// Returns what the pod holds. If the pod's instance of a device is unknown, the device becomes
+    /// unhealthy, with a warning. Instances that overlap those of another pod cause a warning, too.
     [[nodiscard]] std::vector<held_device_share> held_of(node_devices& there, const pod_object& of,
                                                          const pod_shares& pod) const {
         share_stock& on = there.stock;

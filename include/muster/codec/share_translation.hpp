@@ -119,8 +119,8 @@ public:
     }
 
 private:
-    /// Removes what only nodes of Koordinator can do from a request. What cannot be removed is
-    /// added to `wrong_`.
+    /// Removes from a request the requirements that only Koordinator supports. Requirements that
+    /// cannot be removed are added to `wrong_`.
     void leave_koordinator(share_request& of) {
         namespace names = koordinator_devices;
         const auto refuse = [&](std::string field) {

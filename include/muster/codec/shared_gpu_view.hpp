@@ -41,10 +41,10 @@ namespace detail {
 
 } // namespace detail
 
-/// Returns the free thousandths of each GPU beside these demands: the smaller of the free parts of
-/// its memory and of its cores, 0 if the GPU accepts no more pods; of a partitioned GPU that of its
-/// largest free instance. For demands that do not name
-/// their GPUs, allocate_on() chooses them. O(GPUs) plus one allocate_on().
+/// Returns the free thousandths of each GPU in addition to these demands: the smaller of the free
+/// parts of its memory and of its cores; 0 if the GPU accepts no more pods. On a partitioned GPU,
+/// the largest free instance counts as the free memory. For demands that do not name their GPUs,
+/// allocate_on() chooses them. O(GPUs) plus one allocate_on().
 [[nodiscard]] inline std::vector<std::int64_t>
 gpu_milli_left(const share_stock& of, std::span<const share_demand* const> pods,
                std::int64_t max_steps) {

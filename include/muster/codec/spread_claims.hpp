@@ -256,7 +256,8 @@ private:
 
     // ---- competing claims ----------------------------------------------------------------------
 
-    /// Returns the claims by groups that can get the same devices, in order of age.
+    /// Returns groups of claims that compete for devices. The claims of a group are in order of
+    /// age.
     [[nodiscard]] std::vector<std::vector<std::size_t>> competing() const {
         std::vector<std::size_t> group(claims_.size());
         std::iota(group.begin(), group.end(), std::size_t{0});
@@ -386,7 +387,7 @@ private:
             bar(younger, each);
     }
 
-    /// The claim cannot have the option; the positions of its other options stay.
+    /// Removes an option of a claim. The positions of the other options stay.
     void bar(std::size_t claim, std::size_t at) {
         claims_[claim].options[at] = {};
         if (std::ranges::all_of(claims_[claim].options,

@@ -148,7 +148,8 @@ private:
         return least;
     }
 
-    /// What groups and templates have in common beside the policy. Only PodGroups share claims.
+    /// Reads the fields that groups and templates have in common, except the policy. A
+    /// CompositePodGroup has no claims.
     static void read_common(object_reader& spec, gang_definition& to, bool composite = false) {
         const field limits_at = spec.optional("schedulingConstraints");
         object_reader limits = limits_at.as_object();

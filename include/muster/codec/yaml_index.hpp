@@ -62,7 +62,7 @@ private:
     using key_and_value = std::pair<std::uint32_t, std::uint32_t>;
 
     spot spot_of(std::uint32_t key, std::uint32_t value, bool found) const {
-        // What was left empty has no place of its own.
+        // An empty value has no position of its own: the position of its key is used.
         const bool empty = tree_[value].tag == yaml_tag::null && tree_[value].text.empty();
         return {value, tree_[key].offset, tree_[empty ? key : value].offset, found};
     }

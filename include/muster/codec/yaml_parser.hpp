@@ -72,7 +72,7 @@ public:
         return has_event_ ? &event_ : nullptr;
     }
 
-    /// Of a value without an end, its beginning.
+    /// Returns the position of the error; of a value without an end, the position of its start.
     [[nodiscard]] const yaml_mark_t& error_mark() const noexcept {
         return parser_.problem != nullptr && parser_.context != nullptr &&
                        std::string_view(parser_.problem) == "found unexpected end of stream"
@@ -106,7 +106,7 @@ private:
     return text == nullptr ? std::string_view{} : reinterpret_cast<const char*>(text);
 }
 
-/// The time for a token grows with the number of open containers.
+/// Maximum number of open containers: libyaml's time for a token grows with this number.
 inline constexpr std::size_t yaml_skipped_depth = 512;
 
 /// Passes an event on. Returns false at the end of the text.

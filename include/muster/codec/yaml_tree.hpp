@@ -45,7 +45,7 @@ struct yaml_node {
 
 using yaml_tree = std::vector<yaml_node>;
 
-/// Where a node begins, with its properties as written; empty without them.
+/// The position of a node, and its anchor and tag as written; empty = none.
 struct yaml_start {
     std::size_t offset = 0; ///< in bytes
     std::string_view anchor = {};
@@ -59,7 +59,7 @@ public:
     /// With `isolate`, what is nested too deeply becomes an unread node, not a fault.
     yaml_tree_builder(yaml_tree& tree, on_unread unread) : tree_(tree), unread_(unread) {}
 
-    /// The first event that is not accepted.
+    /// The fault of the first event that is not accepted.
     [[nodiscard]] const std::optional<yaml_fault>& fault() const noexcept { return fault_; }
 
     /// Returns how many containers are open, those of unread values too.
@@ -101,7 +101,7 @@ public:
         close(node);
     }
 
-    /// Their tags mean nothing, as for kubectl.
+    /// Tags of sequences and mappings are ignored, as by kubectl.
     void start_sequence(const yaml_start& start) { open(yaml_node::shape::sequence, start); }
     void start_mapping(const yaml_start& start) { open(yaml_node::shape::mapping, start); }
 
@@ -182,7 +182,7 @@ private:
         return node;
     }
 
-    /// The last node with an anchor is what aliases stand for.
+    /// If several nodes have the same anchor, aliases refer to the last one.
     void set_anchor(std::string_view anchor, std::uint32_t node) {
         if (!anchor.empty())
             anchors_.insert_or_assign(std::string(anchor), node);
@@ -222,8 +222,8 @@ private:
         close(node);
     }
 
-    /// Returns whether the node is inside a value that is nested too deeply. An alias to an anchor
-    /// in it is as unread.
+    /// Returns whether the node is inside a value that is nested too deeply. Aliases to anchors in
+    /// such a value are unread too.
     bool skips(std::string_view anchor) {
         if (skipped_levels_ > 0)
             set_anchor(anchor, static_cast<std::uint32_t>(tree_.size() - 1));

@@ -44,7 +44,7 @@ struct partition_table {
 /// How a request uses the partitions of its node. A partition need not lie at one place, even if
 /// the request needs devices at one place (`share_request::within`).
 struct partition_wish {
-    /// Only the devices of a partition will do; else partitions come first.
+    /// True: only the devices of a partition serve the request. False: partitions are tried first.
     bool is_required = false;
     /// Only partitions of the least score will do.
     bool least_score_only = false;

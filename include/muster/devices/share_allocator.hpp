@@ -68,9 +68,9 @@ namespace detail {
 }
 
 /// Returns true only if the order of the requests cannot change whether they fit. The rules about
-/// cores depend on the order only if some requests have cores and others have none. Partitions of a
-/// node, of which the devices must be unused, depend on it only if other requests can share the
-/// devices. On partitioned devices a share can use more than it requests, so the order matters.
+/// cores depend on the order only if some requests have cores and others have none. Partitions need
+/// unused devices, so they depend on the order only if other requests can share these devices. On
+/// partitioned devices a share can use more than it requests, so the order matters.
 /// O(devices + requests).
 [[nodiscard]] inline bool is_free_of_order(std::span<const shared_device> devices,
                                            std::span<const share_request> requests,
@@ -153,8 +153,8 @@ inline constexpr std::int64_t most_shares = 2048;
 /// table of partitions costs a step for each 1024 pairs of partitions. A device never
 /// gets more than it has; a device that is used beyond its capacity gets no shares. On a
 /// partitioned device each share gets an instance, at first the first one that is free; no two
-/// shares overlap. There the amounts of a request are compared with what is free, and those of the
-/// instance are used. `partitions`: those of the node, for requests that use them. The answer is
+/// shares overlap. There the amounts of the request must be free, and the amounts of its instance
+/// are charged. `partitions`: those of the node, for requests that use them. The answer is
 /// `undecided` if the steps end, or if there are more than `most_share_requests` requests or more
 /// than `most_shares` shares. Precondition: no amount of a device is negative.
 [[nodiscard]] inline share_allocation allocate_shares(std::span<const shared_device> devices,

@@ -46,8 +46,8 @@ inline constexpr std::int64_t most_link_reads = 400'000;
     return size == 0 || size <= most / size;
 }
 
-/// Returns the position of the device with the least links to the others; the first if several
-/// have. Precondition: there is a device. O(n²).
+/// Returns the position of the device with the smallest sum of link scores to the others; if
+/// several tie, the first one. Precondition: there is a device. O(n²).
 [[nodiscard]] inline std::size_t least_linked(const std::vector<std::size_t>& among,
                                               std::span<const shared_device> devices) {
     std::size_t least = 0;

@@ -122,15 +122,15 @@ struct share_request {
     bool apart_from_group = false;
     /// Takes all devices of the node that the filter accepts, at least one, instead of `count`.
     bool takes_all = false;
-    /// Each device also gives a free virtual function of which these checks accept the labels.
-    /// Absent = none is needed.
+    /// Each chosen device also gives a free virtual function whose labels these checks accept.
+    /// Absent = no function is needed.
     std::optional<std::vector<device_label_check>> function = {};
-    /// Absent = partitions do not matter.
+    /// Absent = the partitions of the node are ignored.
     std::optional<partition_wish> partition = {};
-    /// Requests for devices of other types, each of its own type, that are served with this one:
-    /// their devices are preferred at the PCIe roots of this request's devices. Each gets at least
-    /// `count` devices, and up to one for each of these roots. They have no partners, and neither
-    /// `takes_all` nor `partition`.
+    /// Requests that are served together with this one, each for another type of devices. A partner
+    /// prefers devices at the PCIe roots of this request's devices. It gets at least its `count`
+    /// devices, and up to one for each of these roots. Preconditions: a partner has no partners,
+    /// and neither `takes_all` nor `partition`.
     std::vector<share_request> partners = {};
     /// The PCIe roots of each partner's devices must be those of this request's devices.
     bool partners_at_same_roots = false;

@@ -134,8 +134,8 @@ namespace detail {
     return is_lost(device, request.within) ? share_refusal::unknown_place : share_refusal::none;
 }
 
-/// True if the use of the device decides whether it can serve the request. Partitions may have
-/// devices of unknown places.
+/// True unless the device can never serve the request, whatever its use. A request that uses
+/// partitions can get devices of unknown places.
 [[nodiscard]] inline bool is_candidate(const shared_device& device, const share_request& request) {
     const share_refusal lasting = lasting_refusal(device, request);
     return lasting == share_refusal::none ||

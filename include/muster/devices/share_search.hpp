@@ -28,7 +28,7 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// In the place of the position of a virtual function: none is needed.
+/// The position of the virtual function of a share that needs no function.
 inline constexpr std::size_t no_function = std::numeric_limits<std::size_t>::max();
 
 namespace detail {
@@ -126,7 +126,7 @@ private:
         if (!requests_[at].takes_all)
             return requests_[at].count;
         const std::size_t all = accepted(at).filtered.size();
-        // More than there are: a request for all of no devices fails.
+        // If the filter accepts no device, the count exceeds the node's devices: the request fails.
         return static_cast<std::int64_t>(all == 0 ? devices_.size() + 1 : all);
     }
 
@@ -193,7 +193,8 @@ private:
         for (std::size_t next = from; next < end; ++next) {
             if (repeats_ && !has_room(at, place, next, count, next == from ? instance : 0))
                 return false;
-            // A device with an instance of the request is tried from a later instance on.
+            // If `instance` > 0, the device at `from` has only later instances left, so no other
+            // device is like it.
             if (!first_only_ && has_like(place, instance > 0 ? from + 1 : from, next))
                 continue;
             const bool found =
@@ -233,7 +234,7 @@ private:
         std::uint64_t tried = 0;
         for (auto each = find_instance(device.instances, used, memory, from); each;
              each = find_instance(device.instances, used, memory, *each + 1)) {
-            // Instances with the same neighbours are alike.
+            // Instances with the same `beside` are of one kind: only the first is tried.
             const std::uint64_t beside = device.instances[*each].beside;
             if ((tried & beside) != 0)
                 continue;

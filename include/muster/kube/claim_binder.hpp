@@ -58,8 +58,8 @@ struct claim_binder_options {
 ///
 /// If the result of an allocation is unknown, the same write is repeated as long as a pod is to
 /// start with it on the same node. Otherwise the finalizer of the claim is removed, with the same
-/// resourceVersion as precondition: of both writes the server carries out one at most, whenever the
-/// first one arrives. A read would not exclude that it is carried out later.
+/// resourceVersion as precondition: the server carries out at most one of the two writes, however
+/// late the allocation arrives. Reading the claim would not exclude a late allocation.
 class claim_binder {
 public:
     using object_key = codec::object_key;
@@ -312,8 +312,8 @@ private:
 
     // ---- releases ------------------------------------------------------------------------------
 
-    /// Finds out whether allocations with an unknown result were carried out, unless they are
-    /// repeated.
+    /// Removes the finalizer of claims whose allocation has an unknown result and is not repeated.
+    /// Once that is observed, the allocation can no longer be carried out.
     void resolve(const live_devices& devices, std::int64_t now) {
         for (const object_key& key : writes_.unresolved(devices, now)) {
             const auto* const claim = devices.claim(key);

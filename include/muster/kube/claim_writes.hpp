@@ -48,9 +48,9 @@ public:
         /// The write allocates devices.
         bool allocates = false;
         bool under_way = true;
-        /// The server carried it out, or this is not known.
+        /// The server carried the write out, or its result is unknown.
         bool may_be_done = false;
-        /// It is not known whether the server carried it out.
+        /// The result of the write is unknown.
         bool is_unknown = false;
         std::int64_t again_at = 0;
         /// What the server said if it refused the write.

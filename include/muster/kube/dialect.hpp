@@ -179,8 +179,8 @@ inline constexpr std::array<collection, 4> spread_collections{{
     {"apps/v1", "StatefulSet", "statefulsets", content::spread_owner, {}, true},
 }};
 
-/// Not followed: on a live cluster, controllers make claims and PodGroups of these objects. A plan
-/// of a snapshot does it in their place.
+/// Collections that only snapshots list. On a live cluster, controllers make claims and PodGroups
+/// from these objects; for a snapshot, the plan does.
 inline constexpr std::array<collection, 2> planned_collections{{
     {"resource.k8s.io/v1",
      "ResourceClaimTemplate",

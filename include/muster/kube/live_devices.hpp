@@ -239,7 +239,7 @@ public:
     [[nodiscard]] const live_reservations& reservations() const noexcept { return reservations_; }
     /// Some pods share a claim: `volume_plan::marks_nodes`.
     [[nodiscard]] bool marks_nodes() const noexcept { return marks_nodes_; }
-    /// Labels of nodes by which pods that share a claim stand together: `volume_plan::node_labels`.
+    /// Node labels that keep pods with a shared claim together: `volume_plan::node_labels`.
     [[nodiscard]] const std::map<std::string, label_set>& node_labels() const noexcept {
         return node_labels_;
     }

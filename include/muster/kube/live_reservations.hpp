@@ -105,8 +105,8 @@ public:
         return known != groups_.end() && !known->second.sharers.empty();
     }
     /// Returns why no pod can get the GPU that the reservation of the group names; empty if pods
-    /// can, or it names none yet. A reservation that has ended no longer keeps its GPU from the
-    /// kubelet's choice, but its sharers still use it. O(groups).
+    /// can get the GPU, or if the reservation names none yet. The kubelet can give the GPU of an
+    /// ended reservation to another pod while the sharers still use the GPU. O(groups).
     [[nodiscard]] std::string gpu_fault(const std::string& name, const reservation& of) const {
         if (of.gpu.empty())
             return {};

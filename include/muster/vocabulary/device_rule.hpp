@@ -32,10 +32,10 @@ enum class device_state : std::uint32_t { unknown = 0 };
 ///
 /// which returns how many pods with the demand `more` the devices can serve in addition to pods
 /// with the demands `held`, at most `most`. `held` is sorted by number. If the devices cannot serve
-/// `held` alone, the answer is for what `more` needs of them: 0, unless what is lacking is nothing
-/// that `more` needs. So a set of demands is served if and only if each one is served beside the
-/// others. Preconditions: the answer depends on the arguments only, and removing demands from
-/// `held` does not make it smaller.
+/// `held` alone, the answer is 0, unless `more` needs none of the devices that `held` lacks. So a
+/// set of demands is served if and only if each demand is served in addition to the others.
+/// Preconditions: the answer depends on the arguments only, and removing demands from `held` does
+/// not make it smaller.
 ///
 /// `room` of an object that stores its answers can have a `device_state&` as its last parameter.
 /// Its value is `unknown`, or what an earlier call with equal `has` and `held` stored there.

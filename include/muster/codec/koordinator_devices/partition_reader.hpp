@@ -146,7 +146,7 @@ read_koordinator_partitions(const object_metadata& of, const std::vector<shared_
     return read;
 }
 
-/// Returns true if the labels of a node or Device let whole GPUs be given by partitions only.
+/// Returns true if the labels of a node or Device restrict requests for whole GPUs to partitions.
 [[nodiscard]] inline bool honors_partitions(const object_metadata& of) {
     const std::string* const policy = of.labels.find(koordinator_devices::partition_policy_label);
     return policy && *policy == "Honor";

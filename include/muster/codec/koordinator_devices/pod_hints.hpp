@@ -186,8 +186,8 @@ read_device_selector(const boost::json::value& at) {
     return {};
 }
 
-/// Returns the object that an annotation holds; nullopt if it is absent or malformed. Then `wrong`
-/// has the reason.
+/// Returns the object that an annotation holds; nullopt if it is absent, null or malformed. If it
+/// is malformed, `wrong` gets the reason.
 [[nodiscard]] inline std::optional<boost::json::object>
 annotated_object(const metadata_text& at, std::vector<std::string>& wrong) {
     if (!at.is_present())
@@ -313,7 +313,7 @@ inline void read_partition_spec(const metadata_text& at, koordinator_policies& t
 
 } // namespace detail
 
-/// Reads the annotations by which a pod says how it wants devices of Koordinator. O(annotations).
+/// Reads the annotations that set how Koordinator chooses the devices of a pod. O(annotations).
 [[nodiscard]] inline koordinator_policies read_koordinator_policies(const object_metadata& pod,
                                                                     diagnostics& out) {
     namespace names = koordinator_devices;

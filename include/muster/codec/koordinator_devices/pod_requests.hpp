@@ -141,9 +141,9 @@ namespace detail {
 
 } // namespace detail
 
-/// Returns the request for `amount` of a type of devices that have one amount: of one device up to
-/// 100, above it of several whole devices. Nullopt if an amount above 100 is not a multiple of 100.
-/// O(checks of the hint).
+/// Returns the request for `amount` of a type of devices that have one amount. Up to 100 is a share
+/// of one device, unless the hint names another strategy. More is a number of whole devices:
+/// nullopt if it is not a multiple of 100. O(checks of the hint).
 [[nodiscard]] inline std::optional<share_request>
 koordinator_plain_request(std::string_view type, std::int64_t amount,
                           const koordinator_hint& hint) {
@@ -168,9 +168,9 @@ koordinator_plain_request(std::string_view type, std::int64_t amount,
     return made;
 }
 
-/// Joins the requests of a pod, one for each type, as its policies say: the types that are
-/// allocated together become the first of them and its partners. Types of which all devices are
-/// requested stay alone. Returns an error message; empty if there is none. O(requests × types).
+/// Joins the requests of a pod, one for each type, by its policies. Of the types that are allocated
+/// together, the first one gets the requests of the others as partners. Types with the strategy
+/// `all` are not joined. Returns an error message; empty if there is none. O(requests × types).
 [[nodiscard]] inline std::string
 join_koordinator_requests(const koordinator_policies& by,
                           std::map<std::string, share_request, std::less<>> requests,

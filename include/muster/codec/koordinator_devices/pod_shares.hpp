@@ -116,9 +116,8 @@ namespace detail {
 } // namespace detail
 
 /// Reads the GPUs, RDMA and FPGA devices that Koordinator gave to a pod. Returns nullopt if the pod
-/// has none. If the
-/// annotation cannot be read, `unread` is set: the free devices of the pod's node are unknown, so
-/// it must not give any. O(annotation).
+/// has none. If the annotation cannot be read, `unread` is set: the free devices of the pod's node
+/// are unknown, so the node must not give any. O(annotation).
 [[nodiscard]] inline std::optional<pod_shares> read_koordinator_pod(const object_metadata& pod,
                                                                     diagnostics& out) {
     const metadata_text at(pod, "pod", koordinator_devices::allocated_key, out);

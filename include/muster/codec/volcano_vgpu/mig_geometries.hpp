@@ -64,8 +64,8 @@ using mig_config = std::vector<mig_models>;
 
 namespace detail {
 
-/// Adds the instances of one geometry, by memory. The slices are numbered through all geometries
-/// from `first` on; a geometry has the slices `own`, and all of them have `all`.
+/// Adds the instances of one geometry, by memory. `first`: the geometry's first slice, as slices
+/// are numbered across all geometries; `own`: its slices; `all`: the slices of all geometries.
 inline void add_geometry(const volcano_vgpu::mig_geometry& of, std::int64_t first,
                          std::uint64_t own, std::uint64_t all, std::vector<gpu_instance>& to) {
     std::vector<std::pair<const volcano_vgpu::mig_template*, std::int64_t>> sorted;
@@ -122,8 +122,8 @@ mig_instances(const std::vector<volcano_vgpu::mig_geometry>& of) {
     return made;
 }
 
-/// Returns the geometries of a model, those of the first entry with a name that is a part of it;
-/// nullptr if there is none. O(names).
+/// Returns the geometries of the first entry with a name that `model` contains; nullptr if there is
+/// no such entry. O(names).
 [[nodiscard]] inline const std::vector<volcano_vgpu::mig_geometry>*
 find_geometries(const volcano_vgpu::mig_config& in, std::string_view model) {
     for (const volcano_vgpu::mig_models& each : in)

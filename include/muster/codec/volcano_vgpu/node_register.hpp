@@ -68,8 +68,9 @@ namespace detail {
 /// The mode of the last device applies to the whole node, as in Volcano. Unlike in Volcano,
 /// unhealthy devices get no pods. Entries that cannot be read are skipped, with a warning. On a
 /// node in mode `mig` the devices have the instances of their model's `geometries`; Volcano's
-/// scheduler and device plugin must be configured with these. A device without any gets no pods,
-/// with a warning, where Volcano would share it as in mode `hami-core`. O(annotation × devices).
+/// scheduler and device plugin must be configured with these. If no geometry of the model is known,
+/// the device gets no pods, with a warning; Volcano would share the device as in mode `hami-core`.
+/// O(annotation × devices).
 [[nodiscard]] inline std::optional<node_shares>
 read_volcano_vgpu_node(const object_metadata& node,
                        const std::map<std::string, std::int64_t>& allocatable, diagnostics& out,
