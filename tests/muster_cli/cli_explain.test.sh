@@ -167,4 +167,29 @@ golden more_needed.explain 3 explain -f more_needed.yaml --tries 0
 golden more_needed.json 3 explain -f more_needed.yaml --tries 0 -o json
 # Who fits only now that another starts is nominated, and comes once that one stands.
 golden nominated.explain 3 explain evener -f nominated.yaml
+
+# No change of the cluster makes a malformed request ready, and none is suggested.
+cat >"$work/share.yaml" <<'END'
+apiVersion: v1
+kind: Node
+metadata: {name: n1}
+status: {allocatable: {cpu: "8", pods: "110", koordinator.sh/gpu-core: "200", koordinator.sh/gpu-memory-ratio: "200"}}
+---
+apiVersion: scheduling.koordinator.sh/v1alpha1
+kind: Device
+metadata: {name: n1}
+spec:
+  devices:
+  - {type: gpu, id: GPU-0, minor: 0, health: true, resources: {koordinator.sh/gpu-core: "100", koordinator.sh/gpu-memory: 80Gi, koordinator.sh/gpu-memory-ratio: "100"}}
+  - {type: gpu, id: GPU-1, minor: 1, health: true, resources: {koordinator.sh/gpu-core: "100", koordinator.sh/gpu-memory: 80Gi, koordinator.sh/gpu-memory-ratio: "100"}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: g-0}
+spec: {containers: [{name: c, resources: {limits: {koordinator.sh/gpu-core: "150", koordinator.sh/gpu-memory-ratio: "150"}}}]}
+END
+run 3 explain -f "$work/share.yaml"
+grep -q 'not a multiple of 100' "$work/out" || fail "the share is not named: $(cat "$work/out")"
+grep -q '^No change of one kind would start it.' "$work/out" || fail "changes: $(cat "$work/out")"
+! grep -q '^- ' "$work/out" || fail "a change without a name is suggested: $(cat "$work/out")"
 finish

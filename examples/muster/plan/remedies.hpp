@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -330,9 +331,12 @@ std::int64_t add_changes(const muster::state<Traits>& known, muster::gang_index 
     line.changes_sought = true;
     line.changes_complete = found.complete;
     for (const muster::remedy& each : found.remedies) {
-        auto& to = line.remedies.emplace_back();
+        std::vector<change_line> changes;
         for (const muster::change& one : each)
-            to.push_back(std::visit(tell, one));
+            changes.push_back(std::visit(tell, one));
+        // A request that is malformed or not modelled is ready after no change of the cluster.
+        if (std::ranges::none_of(changes, [](const auto& change) { return change.text.empty(); }))
+            line.remedies.push_back(std::move(changes));
     }
     return found.probes;
 }
