@@ -18,12 +18,13 @@ inline namespace v0_1 {
 
 /// Returns the most frequent kinds of task among the running and waiting pods of the state, until
 /// they are `percent` of the pods (see task_mix). Of shared GPUs a pod requests what it does on the
-/// first node, in the order of keys, that shares GPUs with it.
+/// first node, in the order of keys, that shares GPUs with it. If it requests as many whole GPUs
+/// there as of a column, the kind of task allows both models.
 /// O(nodes × log stocks + shapes × (stocks + log shapes)) for so many different `node::devices`.
 template<class Traits>
 [[nodiscard]] task_mix typical_tasks(const cluster_state<Traits>& known, const gpu_view& view,
                                      std::int64_t percent) {
-    std::vector<device_stock> stocks{device_stock::none};
+    std::vector<device_stock> stocks;
     std::set<device_stock> listed{device_stock::none};
     for (const node_index node : known.node_order())
         if (known[node].present)
@@ -36,11 +37,19 @@ template<class Traits>
         if (row.users == 0)
             continue;
         const device_demand demand = known.constraint_sets()[row.where].value.claims.devices;
-        shared_gpu_task task;
+        // Systems that share GPUs can use the name of a column for the number of shares, so the
+        // column says what a pod requests only if no node shares GPUs with it.
+        shared_gpu_task task = view.task(row.request, device_stock::none, demand);
         for (const device_stock has : stocks) {
-            task = view.task(row.request, has, demand);
-            if (task.gpus > 0 || demand == device_demand::none)
+            if (demand == device_demand::none)
                 break;
+            shared_gpu_task shared = view.task(row.request, has, demand);
+            if (shared.gpus == 0 || !shared.allows(gpu_view::shared_model))
+                continue;
+            if (shared.gpus == task.gpus && shared.milli == task.milli)
+                shared.models |= task.models;
+            task = shared;
+            break;
         }
         shares[task] += static_cast<std::int64_t>(row.users);
     }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <muster/policy/fgd.hpp>
+#include <muster/policy/gpu_use.hpp>
 #include <muster/policy/typical_tasks.hpp>
 #include <muster/testing/random.hpp>
 #include <support/settings.hpp>
@@ -84,6 +85,41 @@ TEST_CASE("of shared GPUs a task is what the pod requests on the first node that
     // n6 has stock 3.
     CHECK(all.kinds()[0].task.milli == 300);
     CHECK(all.kinds()[0].task.models == std::uint64_t{1} << gpu_view::shared_model);
+}
+
+TEST_CASE("shares that count in the column of whole GPUs are shares, not whole GPUs") {
+    const of_thousandths object;
+    cluster known{kind_id{2}};
+    cluster::node_type node = machine(9, 20);
+    node.devices = device_stock{2};
+    ok(known.upsert_node("shares", node));
+    ok(known.upsert_gang("g", gang_of(1)));
+    cluster::pod_type pod = asking(1, 1);
+    pod.where.claims.devices = device_demand{250};
+    ok(known.upsert_pod("part", "g", pod));
+    gpu_view view;
+    view.whole[gpu.value()] = true;
+    view.shared = gpu_reader::of(object);
+    const std::uint64_t shared = std::uint64_t{1} << gpu_view::shared_model;
+    const std::uint64_t column = std::uint64_t{1} << gpu.value();
+    task_mix all = typical_tasks(known, view, 100);
+    REQUIRE(all.kinds().size() == 1);
+    CHECK(all.kinds()[0].task == shared_gpu_task{1, 1, 500, shared});
+    CHECK(use_of_gpus(known, view, all) == gpu_use{1, 1'000, 0});
+    // A whole GPU can be one that a node shares, or one of a node that shares none.
+    pod.where.claims.devices = device_demand{500};
+    ok(known.upsert_pod("part", "g", pod));
+    ok(known.upsert_node("whole", machine(9, 2)));
+    all = typical_tasks(known, view, 100);
+    REQUIRE(all.kinds().size() == 1);
+    CHECK(all.kinds()[0].task == shared_gpu_task{1, 1, whole_gpu_milli, shared | column});
+    CHECK(use_of_gpus(known, view, all) == gpu_use{3, 3'000, 0});
+    // Without a demand for shares the column is all that the pod requests.
+    pod.where.claims.devices = device_demand::none;
+    ok(known.upsert_pod("part", "g", pod));
+    all = typical_tasks(known, view, 100);
+    REQUIRE(all.kinds().size() == 1);
+    CHECK(all.kinds()[0].task.models == column);
 }
 
 TEST_CASE("without typical tasks all nodes are equal, and scores with equal mixes are equal") {
