@@ -21,6 +21,7 @@
 #include <muster/devices/share_request.hpp>
 #include <muster/devices/share_rules.hpp>
 #include <muster/devices/shared_device.hpp>
+#include <muster/vocabulary/gpu_reader.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -68,6 +69,8 @@ struct share_demand {
     std::set<share_system> refused;
     /// What the pod holds on its node.
     std::vector<held_device_share> held;
+    /// `held` as scores read it, if the node is known; see held_gpu_part().
+    gpu_part held_gpus = {};
 
     [[nodiscard]] bool empty() const noexcept {
         return asks.empty() && held.empty() && !only && refused.empty();

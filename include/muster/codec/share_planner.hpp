@@ -29,6 +29,7 @@
 #include <muster/codec/share_objects.hpp>
 #include <muster/codec/share_systems.hpp>
 #include <muster/codec/share_text.hpp>
+#include <muster/codec/shared_gpu_view.hpp>
 #include <muster/codec/volcano_vgpu/node_register.hpp>
 #include <muster/codec/volume_plan.hpp>
 #include <muster/devices/gpu_instance.hpp>
@@ -244,6 +245,7 @@ private:
             // The pod runs on devices that no annotation names.
             close(of.stock);
         }
+        demand.held_gpus = held_gpu_part(of.stock, demand.held);
         if (!demand.held.empty())
             add_demand(pod, std::move(demand), into);
     }

@@ -111,6 +111,9 @@ inline void append_instances(const shared_device& of, std::string& to) {
         for (const share_request& each : requests)
             text += "\n" + share_text(each);
     }
+    if (of.held_gpus.gpus > 0)
+        text += "\nholds " + std::to_string(of.held_gpus.gpus) + " GPUs " +
+                std::to_string(of.held_gpus.milli);
     for (const held_device_share& each : of.held) {
         text += "\nholds " + std::to_string(each.at) + " " + std::to_string(each.amounts.slots) +
                 " " + std::to_string(each.amounts.memory) + " " +

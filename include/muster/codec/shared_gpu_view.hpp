@@ -72,9 +72,29 @@ gpu_milli_left(const share_stock& of, std::span<const share_demand* const> pods,
     return left;
 }
 
+/// Returns the number of GPUs of which a pod holds these parts on the node, and the largest part of
+/// memory or of cores, in thousandths, rounded up. O(held).
+[[nodiscard]] inline gpu_part held_gpu_part(const share_stock& on,
+                                            std::span<const held_device_share> held) {
+    gpu_part made;
+    for (const held_device_share& each : held) {
+        if (each.at >= on.devices.size() || !on.devices[each.at].type.empty())
+            continue;
+        const shared_device& gpu = on.devices[each.at];
+        ++made.gpus;
+        made.milli = std::max(made.milli, detail::milli_of(each.amounts.memory, gpu.memory));
+        if (gpu.cores && *gpu.cores > 0)
+            made.milli = std::max(made.milli, detail::milli_of(each.amounts.cores, *gpu.cores));
+    }
+    return made;
+}
+
 /// Returns the number of GPUs that the pod requests on the node, and the larger of its parts of
-/// memory and of cores, in thousandths, rounded up. O(requests × GPUs).
+/// memory and of cores, in thousandths, rounded up. If the pod holds GPUs, it requests those, on
+/// any node. O(requests × GPUs).
 [[nodiscard]] inline gpu_part gpu_part_of(const share_stock& on, const share_demand& of) {
+    if (of.held_gpus.gpus > 0)
+        return of.held_gpus;
     gpu_part made;
     for (const share_request& request : requests_on(on, of, 0)) {
         if (!request.filter.type.empty())

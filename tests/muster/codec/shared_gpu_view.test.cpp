@@ -3,12 +3,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
 
+#include <muster/codec/cluster.hpp>
 #include <muster/codec/device_judge.hpp>
+#include <muster/codec/manifests.hpp>
+#include <muster/codec/read_documents.hpp>
 #include <muster/codec/shared_gpu_view.hpp>
+#include <muster/policy/typical_tasks.hpp>
 
 namespace codec_shared_gpu_view_test {
 
@@ -97,6 +102,63 @@ TEST_CASE("a pod requests the larger part of memory and cores, rounded up") {
     CHECK(gpu_part_of(without_cores, asks(250, 0)).milli == 250);
     without_cores.devices[0].memory = without_cores.devices[1].memory = 3;
     CHECK(gpu_part_of(without_cores, asks(1, 0)).milli == 334);
+}
+
+TEST_CASE("a pod that holds GPUs requests the largest part of them, whatever the node") {
+    const auto part = [](const std::vector<held_device_share>& held) {
+        share_stock on = two_gpus();
+        on.devices.push_back(on.devices[0]);
+        on.devices[2].type = "rdma";
+        share_demand demand;
+        demand.held = held;
+        demand.held_gpus = held_gpu_part(on, held);
+        share_stock other = two_gpus();
+        other.devices.pop_back();
+        other.devices[0].memory = 9'000;
+        const gpu_part made = gpu_part_of(other, demand);
+        return std::array{made.gpus, made.milli};
+    };
+    CHECK(part({{1, {1, 250, 0}, ""}}) == std::array<std::int64_t, 2>{1, 250});
+    CHECK(part({{0, {1, 250, 30}, ""}}) == std::array<std::int64_t, 2>{1, 300});
+    CHECK(part({{0, {1, 250, 0}, ""}, {1, {1, 2'000, 0}, ""}}) ==
+          std::array<std::int64_t, 2>{2, 1'000});
+    CHECK(part({{2, {1, 250, 0}, ""}, {3, {1, 250, 0}, ""}}) == std::array<std::int64_t, 2>{0, 0});
+}
+
+/// Returns the typical tasks of one node with one GPU of Volcano, where a pod of 3 of 10 parts
+/// runs, and a pod of 5 parts waits.
+task_mix tasks_of_volcano(const std::string& running) {
+    const std::string text =
+        "apiVersion: v1\nkind: Node\nmetadata: {name: n1, annotations: "
+        "{volcano.sh/node-vgpu-register: 'GPU-0,10,10000,NVIDIA-A100,true,hami-core:'}}\n"
+        "status: {allocatable: {cpu: 9, pods: 9, volcano.sh/vgpu-number: 10, "
+        "volcano.sh/vgpu-memory: 10000, volcano.sh/vgpu-cores: 100}}\n"
+        "---\napiVersion: v1\nkind: Pod\nmetadata: {name: runs, annotations: {" +
+        running +
+        "}}\nspec: {nodeName: n1, containers: [{name: c, resources: {limits: "
+        "{volcano.sh/vgpu-number: 1, volcano.sh/vgpu-memory: 3000}}}]}\n"
+        "status: {phase: Running}\n"
+        "---\napiVersion: v1\nkind: Pod\nmetadata: {name: waits}\nspec: {containers: [{name: c, "
+        "resources: {limits: {volcano.sh/vgpu-number: 1, volcano.sh/vgpu-memory: 5000}}}]}\n";
+    diagnostics out;
+    const auto documents = read_documents("f", text, out);
+    const manifests objects = read_manifests(documents, {}, out);
+    const auto known = make_cluster<max_kinds>(objects, {}, out);
+    for (const diagnostic& each : out.findings())
+        FAIL_CHECK(to_text(each));
+    REQUIRE(known.volumes.judge);
+    gpu_view view;
+    view.shared = gpu_reader::of(std::as_const(*known.volumes.judge));
+    return typical_tasks(known.state, view, 100);
+}
+
+TEST_CASE("the typical task of a running pod has the GPUs that it holds") {
+    const task_mix all = tasks_of_volcano(
+        "volcano.sh/vgpu-node: n1, volcano.sh/vgpu-ids-new: 'GPU-0,NVIDIA,3000,0:'");
+    const std::uint64_t shared = std::uint64_t{1} << gpu_view::shared_model;
+    REQUIRE(all.kinds().size() == 2);
+    CHECK(all.kinds()[0].task == shared_gpu_task{0, 1, 500, shared});
+    CHECK(all.kinds()[1].task == shared_gpu_task{0, 1, 300, shared});
 }
 
 TEST_CASE("a judge reads the GPUs of its nodes for scores, and none for numbers of another judge") {
