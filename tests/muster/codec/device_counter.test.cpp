@@ -277,6 +277,89 @@ TEST_CASE("pods whose claims need more than counts of devices count by what a no
               .placed == "a=n1 ");
 }
 
+TEST_CASE("a gang that prefers a whole GPU to a half starts on what the shared counters leave") {
+    // A GPU with 2 units: whole, or as two halves.
+    const std::string part = ", consumesCounters: [{counterSet: w, counters: {units: {value: ";
+    const auto device = [&](const std::string& name, const std::string& type, int units) {
+        return "{name: " + name + ", attributes: {type: {string: " + type + "}}" + part +
+               std::to_string(units) + "}}}]}";
+    };
+    const auto alternative = [](const std::string& type) {
+        return "{name: " + type +
+               ", deviceClassName: gpu, selectors: [{cel: {expression: "
+               "\"device.attributes['x.com'].type == '" +
+               type + "'\"}}]}";
+    };
+    const auto gpu_on = [&](const std::string& node) {
+        const std::string head = "---\napiVersion: resource.k8s.io/v1\nkind: ResourceSlice\n";
+        const std::string spec = "spec: {driver: x.com, pool: {name: " + node +
+                                 ", generation: 1, resourceSliceCount: 2}, nodeName: " + node;
+        return head + "metadata: {name: c-" + node + "}\n" + spec +
+               ", sharedCounters: [{name: w, counters: {units: {value: 2}}}]}\n" + head +
+               "metadata: {name: d-" + node + "}\n" + spec + ", devices: [" +
+               device("whole", "whole", 2) + ", " + device("half-0", "half", 1) + ", " +
+               device("half-1", "half", 1) + "]}\n";
+    };
+    const std::string all =
+        node("n1") + gpus + gpu_on("n1") +
+        made_from("any", requests("{name: r, firstAvailable: [" + alternative("whole") + ", " +
+                                  alternative("half") + "]}"));
+    const auto gang = [&](int members) {
+        std::string made;
+        for (int at = 0; at < members; ++at)
+            made += pod(std::string(1, static_cast<char>('a' + at)), "any", "g", members);
+        return made;
+    };
+    CHECK(decide(all + gang(1)).placed == "a=n1 ");
+    // The first pod leaves the whole GPU, which it prefers, so that both get a half.
+    CHECK(decide(all + gang(2)).placed == "a=n1 b=n1 ");
+    const outcome three = decide(all + gang(3));
+    CHECK(three.placed.empty());
+    CHECK(three.waits.empty());
+    // A second GPU has room for the third.
+    const auto placed = decide(all + node("n2") + gpu_on("n2") + gang(3)).placed;
+    CHECK(placed.size() == std::string("a=n1 b=n1 c=n2 ").size());
+    CHECK(placed.find("=n2") != placed.npos);
+}
+
+TEST_CASE("a gang whose pods need a channel of a compute domain has one pod on each node") {
+    const std::string domains = "compute-domain.nvidia.com";
+    const auto channels = [&](const std::string& node) {
+        return "---\napiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {name: cd-" +
+               node + "}\nspec: {driver: " + domains + ", pool: {name: " + node +
+               ", generation: 1, resourceSliceCount: 1}, nodeName: " + node +
+               ", devices: [{name: channel-0, attributes: {type: {string: channel}, id: {int: "
+               "0}}}, "
+               "{name: daemon-0, attributes: {type: {string: daemon}, id: {int: 0}}}]}\n";
+    };
+    const std::string attribute = "device.attributes['" + domains + "'].";
+    const std::string all =
+        nodes + channels("n1") + channels("n2") +
+        device_class("compute-domain-default-channel.nvidia.com",
+                     "device.driver == '" + domains + "' && " + attribute +
+                         "type == 'channel' && " + attribute + "id == 0") +
+        made_from("channel",
+                  requests("{name: channel, exactly: {deviceClassName: "
+                           "compute-domain-default-channel.nvidia.com}}",
+                           ", config: [{requests: [channel], opaque: {driver: " + domains +
+                               ", parameters: {apiVersion: resource.nvidia.com/v1beta1, kind: "
+                               "ComputeDomainChannelConfig, domainID: x}}}]"));
+    const auto gang = [](int members) {
+        std::string made;
+        for (int at = 0; at < members; ++at)
+            made += pod(std::string(1, static_cast<char>('a' + at)), "channel", "g", members);
+        return made;
+    };
+    const auto placed = decide(all + gang(2)).placed;
+    CHECK((placed == "a=n1 b=n2 " || placed == "a=n2 b=n1 "));
+    const outcome three = decide(all + gang(3));
+    CHECK(three.placed.empty());
+    CHECK(three.waits.empty());
+    CHECK(three.warned.empty());
+    CHECK(decide(all + node("n3") + channels("n3") + gang(3)).placed.size() ==
+          placed.size() / 2 * 3);
+}
+
 TEST_CASE("nodes count apart if a device of theirs is in use, selected or related in another way") {
     const auto numa = [](const std::string& name, int of) {
         return "{name: " + name + ", attributes: {numa: {int: " + std::to_string(of) +
