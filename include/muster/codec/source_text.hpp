@@ -22,7 +22,7 @@ inline constexpr std::size_t nesting = 64;                     ///< levels of ob
 inline constexpr std::size_t scalar_bytes = 4U << 20U;         ///< one string or key
 inline constexpr std::size_t alias_nodes = 100'000;            ///< nodes made by YAML aliases
 inline constexpr std::size_t text_bytes = 0x7FFF'FFFF;         ///< one input
-inline constexpr std::size_t yaml_document_bytes = 64U << 20U; ///< YAML is read at some 5 MB/s
+inline constexpr std::size_t yaml_document_bytes = 64U << 20U; ///< YAML is read at some 7 MB/s
 } // namespace limits
 
 /// The name and the bytes of one input, and the way from an offset to line and column. Not to be

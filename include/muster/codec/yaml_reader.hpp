@@ -88,7 +88,7 @@ split_yaml(std::string_view text, std::size_t start) {
 /// and merge keys expanded). A duplicate key is a warning, and its last value counts. A line that
 /// is only `--` separates documents too. Empty documents are skipped, and a document with an error
 /// is left out; the others are still read. With `on_unread::isolate`, too deep a value breaks only
-/// the object that holds it. About 10 MB/s. Throws nothing but std::bad_alloc.
+/// the object that holds it. About 7 MB/s. Throws nothing but std::bad_alloc.
 [[nodiscard]] inline std::vector<document> read_yaml(std::shared_ptr<const source_text> source,
                                                      diagnostics& out,
                                                      on_unread unread = on_unread::error) {
