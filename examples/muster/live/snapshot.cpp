@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <fstream>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -141,6 +142,8 @@ int snapshot(const snapshot_request& asked) {
     const std::int64_t until = kube::read_clock().steady + asked.patience * kube::second;
     std::string items;
     std::string listed;
+    // A server may serve one kind in several API versions, each with all of its objects.
+    std::set<std::pair<std::string_view, muster::codec::object_key>> stored;
     for (const kube::collection& each : kube::snapshot_collections()) {
         std::map<muster::codec::object_key, std::string> objects;
         const listing found = list(*by, each, until, asked.scheduler_names, objects);
@@ -149,6 +152,10 @@ int snapshot(const snapshot_request& asked) {
         if (found == listing::complete)
             listed += (listed.empty() ? "" : ",") + std::string(each.version) + "/" +
                       std::string(each.kind);
+        if (each.holds == kube::content::storage)
+            std::erase_if(objects, [&](const auto& one) {
+                return !stored.emplace(each.kind, one.first).second;
+            });
         for (const auto& [key, object] : objects)
             items += (items.empty() ? "\n" : ",\n") + object;
         if (!objects.empty())

@@ -118,6 +118,8 @@ struct kind_info {
           std::tuple{"resourceslices", "ResourceSlice", false},
           std::tuple{"resourceclaimtemplates", "ResourceClaimTemplate", true}})
         add("resource.k8s.io", "v1", plural, kind, {}, namespaced).returns_deleted = true;
+    with_status(add("resource.k8s.io", "v1", "devicetaintrules", "DeviceTaintRule", {}, false),
+                true);
     kind_info& device_claims =
         add("resource.k8s.io", "v1", "resourceclaims", "ResourceClaim", {}, true);
     with_status(device_claims, false);

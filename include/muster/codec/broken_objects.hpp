@@ -113,6 +113,10 @@ template<class Object>
 [[nodiscard]] inline bool restrict_broken(resource_slice_object&, const std::string&) {
     return false;
 }
+[[nodiscard]] inline bool restrict_broken(device_taint_rule_object& rule, const std::string&) {
+    rule.is_unread = true;
+    return true;
+}
 [[nodiscard]] inline bool restrict_broken(device_class_object&, const std::string&) {
     return false;
 }

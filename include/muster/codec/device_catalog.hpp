@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include <muster/codec/device_objects.hpp>
+#include <muster/codec/device_taint_rules.hpp>
 #include <muster/codec/object_metadata.hpp>
 
 namespace muster {
@@ -21,7 +23,8 @@ namespace codec {
 /// Prefix of the implicit extended resource of each DeviceClass; the name of the class follows.
 inline constexpr std::string_view implicit_device_resource = "deviceclass.resource.kubernetes.io/";
 
-/// Indexes device objects by name. Holds pointers: the objects must outlive it.
+/// Indexes device objects by name. Holds pointers: the objects must outlive it. Slices have the
+/// taints of DeviceTaintRules.
 class device_catalog {
 public:
     explicit device_catalog(const device_objects& objects) {
@@ -37,6 +40,7 @@ public:
         std::ranges::stable_sort(slices, {}, [](const auto* each) { return each->metadata.key; });
         for (const device_class_object& each : objects.classes)
             add(each);
+        taint(objects.taint_rules);
     }
     device_catalog() = default;
 
@@ -66,6 +70,22 @@ public:
     }
 
 private:
+    /// Replaces slices with devices that a rule matches by tainted copies.
+    void taint(const std::vector<device_taint_rule_object>& rules) {
+        std::vector<const device_taint_rule_object*> matching;
+        for (const resource_slice_object*& each : slices) {
+            matching.clear();
+            for (const device_taint_rule_object& rule : rules)
+                if (may_match(rule, each->slice))
+                    matching.push_back(&rule);
+            if (matching.empty())
+                continue;
+            auto copy = std::make_shared<resource_slice_object>(*each);
+            if (add_taints(matching, copy->slice))
+                each = tainted_.emplace_back(std::move(copy)).get();
+        }
+    }
+
     /// If several classes serve one resource, the newest counts; of equal age, the first by name.
     static bool is_before(const device_class_object& lhs, const device_class_object& rhs) {
         const auto created = [](const device_class_object& of) {
@@ -76,6 +96,8 @@ private:
     }
 
     std::map<std::string_view, const device_class_object*> by_resource_;
+    /// Copies of the catalog share them: `slices` points to them.
+    std::vector<std::shared_ptr<const resource_slice_object>> tainted_;
 };
 
 /// A device of a complete pool.

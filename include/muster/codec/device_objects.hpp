@@ -12,6 +12,7 @@
 #include <muster/devices/device_allocation.hpp>
 #include <muster/devices/device_claim.hpp>
 #include <muster/devices/device_slice.hpp>
+#include <muster/devices/device_taint.hpp>
 #include <muster/vocabulary/constraints.hpp>
 
 namespace muster {
@@ -139,6 +140,22 @@ struct resource_slice_object {
     }
 };
 
+/// resource.k8s.io DeviceTaintRule: a taint on all devices that meet its selector.
+struct device_taint_rule_object {
+    object_metadata metadata;
+    /// The rule has no selector, so it matches no device.
+    bool matches_none = false;
+    /// Absent = every driver, every pool, every device.
+    std::optional<std::string> driver;
+    std::optional<std::string> pool;
+    std::optional<std::string> device;
+    device_taint taint;
+    /// What the taint does is not known.
+    bool is_unread = false;
+    /// Fields that are not modelled, each with the consequence.
+    std::vector<std::string> unmodelled;
+};
+
 /// resource.k8s.io DeviceClass.
 struct device_class_object {
     object_metadata metadata;
@@ -166,6 +183,7 @@ struct device_objects {
     std::vector<resource_claim_template_object> templates;
     std::vector<resource_slice_object> slices;
     std::vector<device_class_object> classes;
+    std::vector<device_taint_rule_object> taint_rules;
 };
 
 } // namespace codec

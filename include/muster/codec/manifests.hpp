@@ -15,6 +15,7 @@
 #include <muster/codec/broken_objects.hpp>
 #include <muster/codec/default_spread.hpp>
 #include <muster/codec/device_reader.hpp>
+#include <muster/codec/device_taint_rule_reader.hpp>
 #include <muster/codec/diagnostic.hpp>
 #include <muster/codec/disruption_budget_reader.hpp>
 #include <muster/codec/document.hpp>
@@ -226,6 +227,12 @@ private:
             keep(made_.node_topologies, kind, read_node_topology(object, context_));
             return true;
         }
+        if (kind == "DeviceTaintRule" &&
+            (version == "resource.k8s.io/v1" || version == "resource.k8s.io/v1beta2" ||
+             version == "resource.k8s.io/v1alpha3")) {
+            keep(made_.devices.taint_rules, kind, read_device_taint_rule(object, context_));
+            return true;
+        }
         if (version != "resource.k8s.io/v1" && version != "resource.k8s.io/v1beta2" &&
             version != "resource.k8s.io/v1beta1")
             return false;
@@ -306,11 +313,11 @@ private:
 /// Reads Kubernetes objects and lists of them: Node, Pod, Namespace, PriorityClass, RuntimeClass,
 /// PodDisruptionBudget, storage (PersistentVolumeClaim, PersistentVolume, StorageClass, CSINode,
 /// CSIDriver, CSIStorageCapacity, VolumeAttachment), devices (ResourceClaim, ResourceClaimTemplate,
-/// ResourceSlice, DeviceClass, Koordinator's Device), NodeResourceTopology, T9k's PodGroup and
-/// Queue, KAI's Queue and Topology, Volcano's Queue, Kueue's ClusterQueue, Cohort, LocalQueue,
-/// ResourceFlavor and WorkloadPriorityClass. Objects of other kinds are counted. Errors and
-/// warnings go to `out` with their places. Use the objects only if there is no error, and while the
-/// documents live. O(input).
+/// ResourceSlice, DeviceClass, DeviceTaintRule, Koordinator's Device), NodeResourceTopology, T9k's
+/// PodGroup and Queue, KAI's Queue and Topology, Volcano's Queue, Kueue's ClusterQueue, Cohort,
+/// LocalQueue, ResourceFlavor and WorkloadPriorityClass. Objects of other kinds are counted. Errors
+/// and warnings go to `out` with their places. Use the objects only if there is no error, and while
+/// the documents live. O(input).
 [[nodiscard]] inline manifests read_manifests(const std::vector<document>& documents,
                                               const manifest_options& options, diagnostics& out) {
     detail::manifest_reader reader(options, out);

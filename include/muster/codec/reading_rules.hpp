@@ -27,6 +27,9 @@ struct kubernetes_version {
     /// versions count none.
     [[nodiscard]] constexpr bool empty_spread_selects_all() const noexcept { return minor >= 38; }
 
+    /// A DeviceTaintRule without a selector taints all devices. From 1.37 on it taints none.
+    [[nodiscard]] constexpr bool empty_rule_taints_all() const noexcept { return minor < 37; }
+
     [[nodiscard]] friend constexpr bool operator==(const kubernetes_version&,
                                                    const kubernetes_version&) = default;
 };

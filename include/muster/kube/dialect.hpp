@@ -108,7 +108,7 @@ struct collection {
 };
 
 /// All that bears on decisions, in the order in which it is listed: what others refer to first.
-inline constexpr std::array<collection, 29> collections{{
+inline constexpr std::array<collection, 32> collections{{
     {"v1", "Node", "nodes", content::node},
     {"v1", "Namespace", "namespaces", content::name_space},
     {"scheduling.k8s.io/v1", "PriorityClass", "priorityclasses", content::priority_class},
@@ -133,6 +133,22 @@ inline constexpr std::array<collection, 29> collections{{
      true,
      true},
     {"resource.k8s.io/v1", "DeviceClass", "deviceclasses", content::storage, {}, true, true},
+    // Which of these versions a server has depends on its own; all of them have the same objects.
+    {"resource.k8s.io/v1", "DeviceTaintRule", "devicetaintrules", content::storage, {}, true, true},
+    {"resource.k8s.io/v1beta2",
+     "DeviceTaintRule",
+     "devicetaintrules",
+     content::storage,
+     {},
+     true,
+     true},
+    {"resource.k8s.io/v1alpha3",
+     "DeviceTaintRule",
+     "devicetaintrules",
+     content::storage,
+     {},
+     true,
+     true},
     {"resource.k8s.io/v1", "ResourceSlice", "resourceslices", content::storage, {}, true, true},
     {"resource.k8s.io/v1", "ResourceClaim", "resourceclaims", content::storage, {}, true, true},
     {"scheduling.koordinator.sh/v1alpha1",

@@ -18,6 +18,7 @@
 #include <muster/codec/device_judge.hpp>
 #include <muster/codec/device_objects.hpp>
 #include <muster/codec/device_planner.hpp>
+#include <muster/codec/device_taint_rules.hpp>
 #include <muster/codec/numa/node_topology.hpp>
 #include <muster/codec/numa/numa_planner.hpp>
 #include <muster/codec/objects.hpp>
@@ -56,7 +57,24 @@ public:
     }
     void put(codec::resource_slice_object object) {
         ++supply_changes_;
+        const object_key key = object.metadata.key;
         set(slices_, std::move(object));
+        taint(slices_.at(key));
+    }
+    /// A server serves a rule in each of its API versions. It has an effect as long as one version
+    /// (`api`) has it.
+    void put(codec::device_taint_rule_object object, std::string_view api) {
+        rule_key key{object.metadata.key, api};
+        const auto known = taint_rules_.find(key);
+        std::vector<codec::device_taint_rule_object> affected{object};
+        if (known != taint_rules_.end())
+            affected.push_back(std::move(known->second));
+        taint_rules_.insert_or_assign(std::move(key), std::move(object));
+        note_rules(affected);
+    }
+    void lose_taint_rule(const object_key& key, std::string_view api) {
+        if (auto gone = taint_rules_.extract(rule_key{key, api}))
+            note_rules({std::move(gone.mapped())});
     }
     void put(codec::group_claims_object object) { set(groups_, std::move(object)); }
     void put(codec::koordinator_device_object object) { set(gpus_, std::move(object)); }
@@ -85,6 +103,7 @@ public:
             find_extended(key);
         } else if (kind == "ResourceSlice") {
             slices_.erase(key);
+            tainted_.erase(key);
         } else if (kind == "Device") {
             gpus_.erase(key);
         } else if (kind == "NodeResourceTopology") {
@@ -257,7 +276,7 @@ public:
     [[nodiscard]] std::uint64_t changes() const noexcept { return changes_; }
     /// Grows whenever the effects are recomputed.
     [[nodiscard]] std::uint64_t renewals() const noexcept { return renewals_; }
-    /// Grows with every change of a ResourceSlice or DeviceClass.
+    /// Grows with every change of a ResourceSlice, DeviceClass or DeviceTaintRule.
     [[nodiscard]] std::uint64_t supply_changes() const noexcept { return supply_changes_; }
 
     /// Indexes the objects. The index is valid until one of them changes. O(objects).
@@ -267,8 +286,10 @@ public:
             catalog.claims.emplace(key, &each);
         for (const auto& [key, each] : groups_)
             catalog.groups.emplace(key, &each);
-        for (const auto& [key, each] : slices_)
-            catalog.slices.push_back(&each);
+        for (const auto& [key, each] : slices_) {
+            const auto tainted = tainted_.find(key);
+            catalog.slices.push_back(tainted == tainted_.end() ? &each : &tainted->second);
+        }
         for (const auto& [key, each] : classes_)
             catalog.add(each);
         return catalog;
@@ -284,6 +305,8 @@ public:
             to.slices.push_back(each);
         for (const auto& [key, each] : classes_)
             to.classes.push_back(each);
+        for (const auto& [key, each] : taint_rules_)
+            to.taint_rules.push_back(each);
     }
 
     [[nodiscard]] const std::map<object_key, codec::resource_claim_object>&
@@ -332,6 +355,35 @@ public:
     }
 
 private:
+    /// A DeviceTaintRule and the API version that it is from.
+    using rule_key = std::pair<object_key, std::string>;
+
+    /// Renews the copy of the slice with the taints of rules. O(rules + devices).
+    void taint(const codec::resource_slice_object& slice) {
+        std::vector<const codec::device_taint_rule_object*> rules;
+        for (const auto& [key, each] : taint_rules_)
+            if (codec::may_match(each, slice.slice))
+                rules.push_back(&each);
+        codec::resource_slice_object copy = rules.empty() ? codec::resource_slice_object{} : slice;
+        if (!rules.empty() && codec::add_taints(rules, copy.slice))
+            tainted_.insert_or_assign(slice.metadata.key, std::move(copy));
+        else
+            tainted_.erase(slice.metadata.key);
+    }
+    /// These rules are new, changed or gone. O(slices + rules and devices of slices that they
+    /// match).
+    void note_rules(const std::vector<codec::device_taint_rule_object>& rules) {
+        for (const auto& [key, each] : slices_) {
+            const device_slice& slice = each.slice;
+            if (std::ranges::any_of(
+                    rules, [&](const auto& rule) { return codec::may_match(rule, slice); }))
+                taint(each);
+        }
+        ++supply_changes_;
+        ++changes_;
+        is_old_ = true;
+    }
+
     /// A claim is gone: of the claims of a pod for extended resources, another one counts from now
     /// on. O(claims).
     void find_extended(const object_key& gone) {
@@ -390,6 +442,9 @@ private:
     /// The claims for extended resources, by the uid of the pod.
     std::map<std::string, object_key> extended_;
     std::map<object_key, codec::resource_slice_object> slices_;
+    std::map<rule_key, codec::device_taint_rule_object> taint_rules_;
+    /// Copies of slices of which a rule taints a device.
+    std::map<object_key, codec::resource_slice_object> tainted_;
     std::map<object_key, codec::device_class_object> classes_;
     std::map<object_key, codec::koordinator_device_object> gpus_;
     std::map<object_key, codec::node_topology_object> topologies_;

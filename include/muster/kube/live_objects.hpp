@@ -18,6 +18,7 @@
 
 #include <muster/adapter/cluster_view.hpp>
 #include <muster/codec/cluster.hpp>
+#include <muster/codec/device_taint_rule_reader.hpp>
 #include <muster/codec/disruption_budget_reader.hpp>
 #include <muster/codec/gang_links.hpp>
 #include <muster/codec/group_claim_reader.hpp>
@@ -134,6 +135,8 @@ public:
             return budgets_.lose(who.key);
         case content::storage:
         case content::shared_gpus:
+            if (of.kind == "DeviceTaintRule")
+                return storage_.lose_taint_rule(who.key, of.version);
             return storage_.lose(of.kind, who.key);
         case content::spread_owner:
             return scope_.spread.lose(of.kind, who.key);
@@ -294,6 +297,8 @@ private:
     /// volumes say so, a broken NodeResourceTopology closes its node to pods that must be aligned,
     /// and a broken CSINode, CSIDriver or VolumeAttachment keeps the values that were read before.
     void take_storage(const collection& of, const arrived& object) {
+        if (of.kind == "DeviceTaintRule")
+            return take_taint_rule(of, object);
         const auto take = [&](const auto& how) {
             auto [made, is_broken] = read(of, object, how);
             const auto& key = object.who().key;
@@ -306,6 +311,15 @@ private:
                 storage_.lose(of.kind, object.who().key);
         };
         with_storage_reader(of.kind, take);
+    }
+
+    /// A broken rule keeps off the devices that it may match, and what is not modelled is reported.
+    void take_taint_rule(const collection& of, const arrived& object) {
+        auto [made, is_broken] = read(of, object, &codec::read_device_taint_rule);
+        made.is_unread |= is_broken;
+        if (!is_broken)
+            note_broken(of, object.who().key, std::move(made.unmodelled));
+        storage_.put(std::move(made), of.version);
     }
 
     void take_queue(std::size_t from, const arrived& object) {

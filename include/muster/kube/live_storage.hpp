@@ -119,6 +119,13 @@ public:
     void lose_group(const object_key& key) { devices_.lose_group(key); }
     void put(codec::resource_slice_object object, std::string) { devices_.put(std::move(object)); }
     void put(codec::device_class_object object, std::string) { devices_.put(std::move(object)); }
+    /// `api`: the API version that serves the object.
+    void put(codec::device_taint_rule_object object, std::string_view api) {
+        devices_.put(std::move(object), api);
+    }
+    void lose_taint_rule(const object_key& key, std::string_view api) {
+        devices_.lose_taint_rule(key, api);
+    }
     void put(codec::koordinator_device_object object, std::string) {
         devices_.put(std::move(object));
     }

@@ -45,7 +45,7 @@ struct fed_objects {
     template<class Use>
     void for_each_object(const std::string& yaml, const Use& use) {
         static const std::set<std::string> of_cluster{"Node", "DeviceClass", "ResourceSlice",
-                                                      "NodeResourceTopology"};
+                                                      "NodeResourceTopology", "DeviceTaintRule"};
         muster::codec::diagnostics found;
         for (const muster::codec::document& each : muster::codec::read_documents(
                  "input", yaml, found, muster::codec::input_format::yaml)) {

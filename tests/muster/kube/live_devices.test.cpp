@@ -18,9 +18,9 @@ namespace {
 
 struct live : fed_objects {
     /// The reason why pod `a` waits, or the node that a cycle gives it.
-    std::string outcome() {
+    std::string outcome(bool is_broken = false) {
         objects.tell(view, std::exchange(first, {}));
-        CHECK(objects.broken().empty());
+        CHECK(objects.broken().empty() != is_broken);
         std::string made;
         if (const auto* const effects = objects.storage().plan().find({"team", "a"}))
             for (const std::string& each : effects->waits)
@@ -90,6 +90,51 @@ TEST_CASE("live, a pod starts on GPUs that HAMi's agent lists, or where a node h
     CHECK(other.outcome().empty());
     other.take(hami("{\"id\":\"g\",\"count\":8,\"devmem\":100,\"devcore\":100,\"health\":true}"));
     CHECK(other.outcome() == "on h");
+}
+
+TEST_CASE("live, a DeviceTaintRule keeps pods off as long as one API version has it") {
+    const auto rule = [](const std::string& version, const std::string& spec) {
+        return "---\napiVersion: resource.k8s.io/" + version +
+               "\nkind: DeviceTaintRule\nmetadata: {name: r}\nspec: {deviceSelector: {" + spec +
+               "}, taint: {key: bad, effect: NoSchedule}}\n";
+    };
+    live of;
+    of.take(nodes + gpu_class + slice + asks);
+    CHECK(of.outcome() == "on n2");
+    of.take(rule("v1", "driver: x.com"));
+    CHECK(of.outcome().empty());
+    of.take(rule("v1", "driver: y.com"));
+    CHECK(of.outcome() == "on n2");
+    of.take(rule("v1", "device: d0") + rule("v1beta2", "device: d0"));
+    CHECK(of.outcome().empty());
+    of.lose(rule("v1", "device: d0"));
+    CHECK(of.outcome().empty());
+    // A slice that comes after the rule is tainted, too.
+    of.lose(slice);
+    of.take(slice);
+    CHECK(of.outcome().empty());
+    of.lose(rule("v1beta2", "device: d0"));
+    CHECK(of.outcome() == "on n2");
+}
+
+TEST_CASE("live, a DeviceTaintRule that is not modelled or broken is reported and keeps pods off") {
+    const std::string head =
+        "---\napiVersion: resource.k8s.io/v1\nkind: DeviceTaintRule\nmetadata: {name: r}\nspec: ";
+    for (const auto& [spec, why] :
+         {std::pair{"{deviceSelector: {deviceClassName: other}, taint: {key: k, effect: "
+                    "NoSchedule}}",
+                    "spec.deviceSelector.deviceClassName is not supported"},
+          std::pair{"{deviceSelector: {driver: 5}, taint: {key: k, effect: NoSchedule}}",
+                    "spec.deviceSelector.driver"}}) {
+        live of;
+        of.take(nodes + gpu_class + slice + asks + head + spec + "\n");
+        CHECK(of.outcome(true).empty());
+        const auto found = of.objects.broken().find("DeviceTaintRule /r");
+        REQUIRE(found != of.objects.broken().end());
+        CHECK(found->second.front().find(why) != std::string::npos);
+        of.lose(head + spec + "\n");
+        CHECK(of.outcome() == "on n2");
+    }
 }
 
 TEST_CASE("live, the first pod that shares a GPU starts though its node was there before") {
