@@ -49,6 +49,7 @@ sed 's/default-scheduler, /&nodeName: n1, /; s/Pending/Running/' foreign_nominat
 run 0 whatif -f "$work/ran.yaml" --drain n1 --add-nodes 2xn1
 # Devices of ResourceSlices are what a node has of an extended resource that it does not list.
 golden devices.table 0 plan -f devices.yaml
+golden devices.json 0 plan -f devices.yaml -o json
 run 0 explain -f devices.yaml
 run 0 queues -f devices.yaml
 run 0 prio -f devices.yaml

@@ -319,7 +319,8 @@ array devices_array(const std::vector<muster::codec::assigned_device>& devices) 
             made.push_back(
                 object{{"device", each.device}, {"memory", each.memory}, {"cores", each.cores}});
         else
-            made.push_back(object{{"claim", each.entry},
+            made.push_back(object{{each.resource.empty() ? "claim" : "resource",
+                                   each.resource.empty() ? each.entry : each.resource},
                                   {"request", each.request},
                                   {"driver", each.driver},
                                   {"pool", each.pool},

@@ -202,9 +202,11 @@ constexpr std::string_view pattern = R"json({
       "oneOf": [
         {
           "additionalProperties": false,
-          "required": ["claim", "request", "driver", "pool", "device"],
+          "required": ["request", "driver", "pool", "device"],
+          "oneOf": [{"required": ["claim"]}, {"required": ["resource"]}],
           "properties": {
             "claim": {"description": "The entry of the pod.", "type": "string", "minLength": 1},
+            "resource": {"description": "The extended resource that the device serves; its claim has no entry.", "type": "string", "minLength": 1},
             "request": {"description": "The request of the claim, or REQUEST/ALTERNATIVE.", "type": "string", "minLength": 1},
             "driver": {"type": "string", "minLength": 1},
             "pool": {"type": "string", "minLength": 1},

@@ -13,6 +13,9 @@ struct assigned_device {
     /// For a ResourceClaim: the pod's entry and the claim's request. Empty for shared GPUs, as are
     /// `driver` and `pool`.
     std::string entry;
+    /// The extended resource that the device serves; it has no entry, and `request` is that of the
+    /// one claim for all extended resources of the pod.
+    std::string resource;
     std::string request;
     std::string driver;
     std::string pool;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include <muster/codec/device_claims.hpp>
 #include <muster/codec/device_judge.hpp>
 #include <muster/codec/diagnostic.hpp>
+#include <muster/codec/extended_requests.hpp>
 #include <muster/codec/node_devices.hpp>
 #include <muster/codec/numa/numa_planner.hpp>
 #include <muster/codec/objects.hpp>
@@ -108,8 +110,52 @@ private:
         return all;
     }
 
+    /// Adds the claims for extended resources that devices serve, on nodes that list none of them.
+    void add_extended(std::vector<asked>& to) {
+        if (catalog_.classes.empty())
+            return;
+        std::map<std::string_view, const node_object*> by_name;
+        for (const node_object* const each : nodes_)
+            by_name.emplace(each->metadata.key.name, each);
+        for (const pod_object* const pod : pods_) {
+            const auto placed = placed_->find(pod->metadata.key);
+            const auto node =
+                placed == placed_->end() ? by_name.end() : by_name.find(placed->second);
+            if (node == by_name.end())
+                continue;
+            std::set<std::string> served;
+            for (const extended_request& each : pod->extended) {
+                const auto listed = node->second->allocatable.find(each.resource);
+                if (catalog_.class_of(each.resource) &&
+                    (listed == node->second->allocatable.end() || listed->second == 0))
+                    served.insert(each.resource);
+            }
+            if (served.empty())
+                continue;
+            const auto made = extended_.emplace(
+                pod->metadata.key, make_extended_claim(pod->extended, served, catalog_));
+            asked& added = to.emplace_back();
+            added.asks = &made.first->second.asks;
+            added.nodes.insert(placed->second);
+            added.of.emplace_back(pod->metadata.key, std::string());
+        }
+    }
+    /// Returns the extended resource that a request of a pod's claim is for; empty for a claim of
+    /// its own entries.
+    [[nodiscard]] std::string resource_of(const object_key& pod, const std::string& entry,
+                                          const std::string& request) const {
+        const auto made = extended_.find(pod);
+        if (!entry.empty() || made == extended_.end())
+            return {};
+        for (const extended_mapping& each : made->second.mappings)
+            if (each.request == request)
+                return each.resource;
+        return {};
+    }
+
     void assign_claims() {
-        const std::vector<asked> all = claims_to_allocate();
+        std::vector<asked> all = claims_to_allocate();
+        add_extended(all);
         if (all.empty())
             return;
         std::map<std::string, node<1>> views;
@@ -134,8 +180,9 @@ private:
             if (made.claims[at])
                 for (const auto& [pod, entry] : all[at].of)
                     for (const allocated_device& one : made.claims[at]->devices)
-                        devices_[pod].push_back(
-                            {entry, one.request, one.id.driver, one.id.pool, one.id.device, 0, 0});
+                        devices_[pod].push_back({entry, resource_of(pod, entry, one.request),
+                                                 one.request, one.id.driver, one.id.pool,
+                                                 one.id.device, 0, 0});
     }
 
     /// Returns the claim to allocate for the entry, if there is one.
@@ -223,6 +270,7 @@ private:
                          {},
                          {},
                          {},
+                         {},
                          ids[device] + (instance < instances.size()
                                             ? "[" + instances[instance].name + "]"
                                             : std::string()),
@@ -240,6 +288,8 @@ private:
     /// The pods of the objects that are not in `gone`.
     std::vector<const pod_object*> pods_;
     volume_plan plan_;
+    /// The claims for extended resources, by pod.
+    std::map<object_key, extended_claim> extended_;
     std::map<object_key, std::vector<assigned_device>> devices_;
     std::set<std::string> lacking_;
     std::set<std::string> misaligned_;

@@ -40,19 +40,22 @@ struct extended_claim {
 
 namespace detail {
 
-/// Adds the whole amounts of extended resources that a container requests.
+/// Adds the whole amounts of extended resources that a container requests. What it does not request
+/// but limits, it requests up to the limit, as the API server sets it.
 inline void read_extended_requests(const field& resources_at, std::string_view container,
                                    std::size_t position, bool is_init,
                                    std::vector<extended_request>& to) {
     object_reader resources = resources_at.as_object();
-    const field requests_at = resources.optional("requests");
-    object_reader requests = requests_at.as_object();
     std::map<std::string, std::int64_t> sorted;
-    requests.for_each([&](std::string_view name, const field& at) {
-        const auto amount = name.find('/') == std::string_view::npos ? std::optional<quantity>()
-                                                                     : read_quantity(at);
-        sorted.emplace(name, amount ? amount->units_down() : 0);
-    });
+    for (const std::string_view list : {"requests", "limits"}) {
+        const field amounts_at = resources.optional(list);
+        object_reader amounts = amounts_at.as_object();
+        amounts.for_each([&](std::string_view name, const field& at) {
+            const auto amount = name.find('/') == std::string_view::npos ? std::optional<quantity>()
+                                                                         : read_quantity(at);
+            sorted.emplace(name, amount ? amount->units_down() : 0);
+        });
+    }
     std::size_t ordinal = 0;
     for (const auto& [name, count] : sorted) {
         if (count > 0)

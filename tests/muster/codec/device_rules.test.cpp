@@ -29,6 +29,8 @@ struct outcome {
     bool never = false;
     /// Warnings of what was planned.
     std::string warned;
+    /// What the supplies of resources say about their lack.
+    std::string lack;
 };
 
 outcome decide(const std::string& text) {
@@ -42,6 +44,8 @@ outcome decide(const std::string& text) {
     auto cluster = make_cluster<muster::max_kinds>(objects, {}, out);
     for (const diagnostic& each : out.findings())
         made.warned += each.message + "; ";
+    for (const auto& [name, each] : cluster.volumes.kinds)
+        made.lack += each.lack;
     for (const auto& each : muster::cycle(cluster.state, cluster.now).decisions)
         made.never = made.never || each.outcome.kind == muster::answer::never;
     for (const auto& [key, pod] : cluster.state.pod_keys()) {
@@ -369,7 +373,13 @@ TEST_CASE("devices with taints that keep pods away, and devices that share count
     CHECK(count("taints: [{key: k, effect: NoSchedule}]").empty());
     CHECK(count("taints: [{key: k, effect: NoExecute}]").empty());
     CHECK(count("taints: [{key: k, effect: None}]") == "a=n1 ");
-    CHECK(count("consumesCounters: [{counterSet: c, counters: {m: {value: 1}}}]").empty());
+    const std::string part = "consumesCounters: [{counterSet: c, counters: {m: {value: 1}}}]";
+    CHECK(count(part).empty());
+    CHECK(decide(nodes + gpu_class +
+                 slice("s", "nodeName: n1", "{name: d0, " + part + "}, {name: d1}") +
+                 asks("a", "x.com/gpu: 2"))
+              .lack == "of the devices of device class gpu, 1 are not counted: they share counters "
+                       "(partitions)");
 }
 
 TEST_CASE("the selectors of a class match driver and attributes") {

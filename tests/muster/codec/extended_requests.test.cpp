@@ -50,6 +50,13 @@ std::string claim_of(const std::string& containers, const std::set<std::string>&
 
 } // namespace
 
+TEST_CASE("a container requests what it only limits, as the API server sets it") {
+    CHECK(claim_of("containers: [{name: c, image: i, resources: {requests: {memory: 1Gi}, limits: "
+                   "{cpu: 1, x.com/gpu: 2}}}]",
+                   {"x.com/gpu"}) ==
+          "container-0-request-2: 2 of gpu; | c x.com/gpu container-0-request-2; ");
+}
+
 TEST_CASE("each container has a request for each of its resources that devices serve") {
     CHECK(claim_of("containers: [" + container("c", "cpu: 1, x.com/gpu: 2") + ", " +
                        container("d", "cpu: 1, deviceclass.resource.kubernetes.io/nic: 1, "
