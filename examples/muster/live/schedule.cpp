@@ -240,6 +240,8 @@ std::vector<std::string> troubles_of(const live_cluster& of) {
     std::vector<std::string> found = of.troubles();
     for (const auto& [name, wrong] : of.objects().broken())
         found.push_back(name + ": " + wrong.front());
+    for (const std::string& warning : of.objects().storage().devices().warnings())
+        found.push_back(warning);
     for (const std::string& kind : of.objects().lost_kinds())
         found.push_back("pods wait that request " + too_many_kinds(kind));
     return found;

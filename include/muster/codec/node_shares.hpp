@@ -22,6 +22,9 @@ struct node_shares {
     std::vector<shared_device> devices;
     /// Why no device of the node can be given to a pod; empty = they can.
     std::string blocked;
+    /// What of the node's register cannot be read, so that the node may have more devices; empty =
+    /// nothing.
+    std::string unread = {};
 
     /// Returns the device, or nullptr. O(devices).
     [[nodiscard]] shared_device* find(std::string_view id) {

@@ -35,6 +35,13 @@ inline void add_registered(node_shares& to, shared_device device, const metadata
     to.devices.push_back(std::move(device));
 }
 
+/// Warns of a part of a node's register that cannot be read, which may hide devices.
+inline void note_unread(node_shares& to, const std::string& message, const metadata_text& at) {
+    at.warning(message);
+    if (to.unread.empty())
+        to.unread = at.text_of(message);
+}
+
 /// What a container of a standing pod holds of one device.
 struct held_share {
     std::string device;

@@ -103,6 +103,9 @@ public:
         if (systems_.empty())
             return;
         into.shares_gpus = true;
+        for (const auto& [name, unread] : unread_)
+            if (how_.served.contains(unread.first))
+                into.unread_registers.emplace(name, unread.second);
         if (!into.judge)
             into.judge = std::make_shared<device_judge>(device_classes{});
         for (const pod_object* const pod : pods_)
@@ -149,7 +152,9 @@ private:
     // ---- nodes ---------------------------------------------------------------------------------
 
     [[nodiscard]] std::optional<node_devices> devices_of(const node_object& node) {
-        const auto made = [](share_system system, node_shares&& shares) {
+        const auto made = [&](share_system system, node_shares&& shares) {
+            if (!shares.unread.empty())
+                unread_.emplace(node.metadata.key.name, std::pair(system, shares.unread));
             if (!shares.blocked.empty())
                 for (shared_device& each : shares.devices)
                     each.healthy = false;
@@ -161,7 +166,10 @@ private:
             return made(share_system::volcano, std::move(*volcano));
         if (const auto found = koordinator_.find(node.metadata.key.name);
             found != koordinator_.end()) {
-            node_devices of = made(share_system::koordinator, node_shares(found->second->shares));
+            node_shares shares = found->second->shares;
+            if (!shares.blocked.empty())
+                shares.unread = "Device " + shares.node + ": " + shares.blocked;
+            node_devices of = made(share_system::koordinator, std::move(shares));
             if (how_.binds_pods)
                 for (shared_device& each : of.stock.devices)
                     each.healthy = each.healthy && each.model != koordinator_devices::npu_model;
@@ -417,21 +425,29 @@ private:
             return to.waits.push_back(std::string(koordinator_devices::npu_core_resource) +
                                       ": the annotations of its device plugin are not written");
         for (const auto& each : pod.requests)
-            if (detail::is_share_resource(each.first))
-                supply(each.first, into);
+            if (detail::is_share_resource(each.first) && supply(each.first, into))
+                to.growing.insert(each.first);
         add_demand(pod, std::move(demand), into);
     }
 
     /// Adds a resource that no node lists, with the sum over the devices of each node, or more: the
-    /// judge decides what fits.
-    void supply(const std::string& resource, volume_plan& into) const {
+    /// judge decides what fits. Returns true if some node may come to have more than that: its
+    /// register cannot be read.
+    [[nodiscard]] bool supply(const std::string& resource, volume_plan& into) const {
         const auto lists = [&](const node_object* each) {
             return each->allocatable.contains(resource);
         };
-        if (into.kinds.contains(resource) || std::ranges::any_of(nodes_, lists))
-            return;
-        volume_supply made;
+        if (std::ranges::any_of(nodes_, lists))
+            return false;
         const auto system = share_system_named(detail::find_share_resource(resource)->scheduler);
+        std::string lack;
+        for (const auto& [name, unread] : unread_)
+            if (unread.first == system && lack.empty())
+                lack = unread.second;
+        if (into.kinds.contains(resource))
+            return !lack.empty();
+        volume_supply made;
+        made.lack = lack;
         for (const auto& [name, of] : known_) {
             if (of.stock.system != system)
                 continue;
@@ -440,6 +456,7 @@ private:
                 sum = saturating_add(sum, amount_of(resource, each));
         }
         into.kinds.emplace(resource, std::move(made));
+        return !lack.empty();
     }
     [[nodiscard]] static std::int64_t amount_of(std::string_view resource,
                                                 const shared_device& of) noexcept {
@@ -475,6 +492,8 @@ private:
     std::map<std::string, std::vector<const pod_object*>> on_node_;
     std::map<std::string, node_devices> known_;
     std::set<share_system> systems_;
+    /// Nodes with registers that cannot be read, with their system and why.
+    std::map<std::string, std::pair<share_system, std::string>> unread_;
     bool has_fractions_ = false;
     bool has_thousandths_ = false;
     /// Some pod selects devices by id.

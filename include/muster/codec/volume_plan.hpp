@@ -166,6 +166,9 @@ struct volume_plan {
     /// By node name and device, in the same order, the bus ids of the device's virtual functions.
     /// Only nodes that have some.
     std::map<std::string, std::vector<std::vector<std::string>>> function_ids;
+    /// Nodes of which a register of shared GPUs cannot be read, and why, with the node's name. They
+    /// may come to have more GPUs.
+    std::map<std::string, std::string> unread_registers;
     /// Some node has GPUs that pods share; then `node_object::agent_amounts` count.
     bool shares_gpus = false;
     /// Labels that Muster adds to nodes in its own view, by the node's name.

@@ -173,6 +173,7 @@ public:
         ++renewals_;
         any_agent_ = std::ranges::any_of(
             nodes, [](const auto& each) { return !each.second.of_agents.empty(); });
+        warnings_.clear();
         if (users_.empty() && sharers_.empty() && (aligned_.empty() || restricting_ == 0) &&
             effects_.empty() && kinds_.empty())
             return false;
@@ -203,11 +204,13 @@ public:
         planner.keep_names(names_);
         std::move(planner).plan(pods, {}, made);
         const std::vector<const codec::pod_object*> sharers = objects_of(sharers_);
-        codec::diagnostics unsaid(0);
+        codec::diagnostics found;
         std::vector<codec::koordinator_device_object> gpus;
         for (const auto& [key, each] : gpus_)
             gpus.push_back(each);
-        codec::share_planner(all, sharers, gpus, unsaid, shares_).plan(made);
+        codec::share_planner(all, sharers, gpus, found, shares_).plan(made);
+        for (const codec::diagnostic& each : found.findings())
+            warnings_.insert(each.message);
         shares_gpus_ = made.shares_gpus;
         if (restricting_ > 0) {
             std::vector<const codec::node_topology_object*> topologies;
@@ -218,13 +221,15 @@ public:
         const bool differs = made.pods != effects_ || made.marks_nodes != marks_nodes_ ||
                              made.node_labels != node_labels_ || made.kinds != kinds_ ||
                              made.stocks != stocks_ || is_new_judge || made.gpu_ids != gpu_ids_ ||
-                             made.function_ids != function_ids_;
+                             made.function_ids != function_ids_ ||
+                             made.unread_registers != unread_registers_;
         judge_ = std::move(made.judge);
         stocks_ = std::move(made.stocks);
         marks_nodes_ = made.marks_nodes;
         node_labels_ = std::move(made.node_labels);
         gpu_ids_ = std::move(made.gpu_ids);
         function_ids_ = std::move(made.function_ids);
+        unread_registers_ = std::move(made.unread_registers);
         effects_ = std::move(made.pods);
         unready_.clear();
         for (const auto& [key, each] : effects_)
@@ -262,6 +267,13 @@ public:
     [[nodiscard]] const std::map<std::string, label_set>& node_labels() const noexcept {
         return node_labels_;
     }
+    /// See `volume_plan::unread_registers`.
+    [[nodiscard]] const std::map<std::string, std::string>& unread_registers() const noexcept {
+        return unread_registers_;
+    }
+    /// What cannot be read of the GPU registers of nodes and of the annotations of pods that
+    /// request GPUs, or holds their GPUs back. Each message names its node or pod.
+    [[nodiscard]] const std::set<std::string>& warnings() const noexcept { return warnings_; }
     /// Some node has GPUs that pods share.
     [[nodiscard]] bool shares_gpus() const noexcept { return shares_gpus_; }
     /// The amounts that nodes have.
@@ -473,6 +485,8 @@ private:
     std::map<std::string, device_stock> stocks_;
     std::map<std::string, std::vector<std::string>> gpu_ids_;
     std::map<std::string, std::vector<std::vector<std::string>>> function_ids_;
+    std::map<std::string, std::string> unread_registers_;
+    std::set<std::string> warnings_;
     std::shared_ptr<codec::device_judge> judge_;
     std::vector<object_key> unready_;
     codec::device_counter::kind_names names_;

@@ -212,6 +212,7 @@ public:
                 made.node_labels[name].set(key, value);
         made.gpu_ids = devices_.gpu_ids();
         made.function_ids = devices_.function_ids();
+        made.unread_registers = devices_.unread_registers();
         made.shares_gpus = devices_.shares_gpus();
         const changes found = differences(plan_, made, nodes);
         plan_ = std::move(made);

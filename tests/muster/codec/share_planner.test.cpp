@@ -494,6 +494,39 @@ TEST_CASE("a pod that one system cannot serve starts where it needs none") {
     CHECK(placed(hami.node("n1", 2) + node("n2", ", nvidia.com/gpu: 1") + asks) == "a=n2 ");
 }
 
+TEST_CASE("a pod waits for a register that cannot be read, and its certificate is not never") {
+    const std::string asks = pod({"a", "nvidia.com/gpu: 1, nvidia.com/gpumem-percentage: 50"});
+    const auto with = [&](const std::string& value) {
+        return node("n1", ", nvidia.com/gpu: 10",
+                    ", annotations: {hami.io/node-nvidia-register: '" + value + "'}") +
+               asks;
+    };
+    const auto decide = [](const std::string& text) {
+        diagnostics out;
+        const std::vector<document> documents = read_documents("f", text, out);
+        const manifests objects = read_manifests(documents, {}, out);
+        auto cluster = make_cluster<muster::max_kinds>(objects, {}, out);
+        const auto found = muster::cycle(cluster.state, cluster.now);
+        REQUIRE(found.decisions.size() == 1);
+        const auto supply = cluster.volumes.kinds.find("nvidia.com/gpumem-percentage");
+        return std::pair(found.decisions.front().outcome.kind,
+                         supply == cluster.volumes.kinds.end() ? "" : supply->second.lack);
+    };
+    for (const std::string broken : {"[{", "GPU-0,10:"}) {
+        const auto [answer, lack] = decide(with(broken));
+        CHECK(answer == muster::answer::waiting);
+        CHECK(lack.starts_with("node n1: hami.io/node-nvidia-register: "));
+    }
+    // Without devices there is nothing to mend.
+    CHECK(decide(with("[]")).first == muster::answer::never);
+    CHECK(decide(with(hami_register(1))).first == muster::answer::admitted);
+    // Volcano's nodes say nothing about HAMi's.
+    const std::string of_volcano = node(
+        "n2", ", volcano.sh/vgpu-number: 1, volcano.sh/vgpu-memory: 1, volcano.sh/vgpu-cores: 1",
+        ", annotations: {volcano.sh/node-vgpu-register: 'GPU-0'}");
+    CHECK(decide(with("[]") + of_volcano).first == muster::answer::never);
+}
+
 TEST_CASE("a pod that holds shares stays on its node") {
     const notation volcano = notations()[1];
     diagnostics out;

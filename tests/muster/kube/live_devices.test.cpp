@@ -137,6 +137,30 @@ TEST_CASE("live, a DeviceTaintRule that is not modelled or broken is reported an
     }
 }
 
+TEST_CASE(
+    "live, what cannot be read of a register is a warning with the node's name, until mended") {
+    const auto hami = [](const std::string& value) {
+        return "---\napiVersion: v1\nkind: Node\nmetadata: {name: h, annotations: "
+               "{hami.io/node-nvidia-register: '" +
+               value + "'}}\nstatus: {allocatable: {cpu: 8, pods: 110, nvidia.com/gpu: 8}}\n";
+    };
+    const std::string asks_gpus =
+        pod("containers: [{name: c, image: i, resources: {requests: {nvidia.com/gpu: 1}, limits: "
+            "{nvidia.com/gpu: 1}}}]");
+    live of;
+    of.take(asks_gpus + hami("[{"));
+    CHECK(of.outcome().empty());
+    const auto& devices = of.objects.storage().devices();
+    REQUIRE(devices.warnings().size() == 1);
+    const std::string& warning = *devices.warnings().begin();
+    CHECK(warning.starts_with("node h: hami.io/node-nvidia-register: not JSON"));
+    CHECK(of.objects.storage().plan().unread_registers.at("h") == warning);
+    of.take(hami("[{\"id\":\"g\",\"count\":8,\"devmem\":100,\"devcore\":100,\"health\":true}]"));
+    CHECK(of.outcome() == "on h");
+    CHECK(devices.warnings().empty());
+    CHECK(of.objects.storage().plan().unread_registers.empty());
+}
+
 TEST_CASE("live, the first pod that shares a GPU starts though its node was there before") {
     live of;
     of.take("---\napiVersion: v1\nkind: Node\nmetadata: {name: h, annotations: "

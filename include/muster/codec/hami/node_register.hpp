@@ -116,10 +116,12 @@ inline void add_hami_entry(node_shares& to, const std::string& wrong, std::size_
     device.is_partitioned = device.mode == "mig";
     const bool is_closed = device.is_partitioned && device.instances.empty();
     if (!wrong.empty())
-        at.warning("entry " + std::to_string(position) + " is skipped: " + wrong);
+        note_unread(to, "entry " + std::to_string(position) + " is skipped: " + wrong, at);
     else if (device.id.empty() || device.id.find_first_of(",:;") != std::string::npos)
-        at.warning("entry " + std::to_string(position) + " is skipped: " + in_quotes(device.id) +
-                   " is not an id (expected a text without , : and ;)");
+        note_unread(to,
+                    "entry " + std::to_string(position) + " is skipped: " + in_quotes(device.id) +
+                        " is not an id (expected a text without , : and ;)",
+                    at);
     else {
         if (is_closed)
             at.warning("device " + in_quotes(device.id) +
@@ -181,7 +183,7 @@ inline void add_hami_entry(node_shares& to, const std::string& wrong, std::size_
         boost::json::error_code error;
         const boost::json::value list = boost::json::parse({text.data(), text.size()}, error);
         if (error) {
-            at.warning("not JSON: " + error.message() + " (expected a list of devices)");
+            note_unread(read, "not JSON: " + error.message() + " (expected a list of devices)", at);
             return read;
         }
         for (std::size_t index = 0; index < list.get_array().size(); ++index) {
@@ -191,13 +193,18 @@ inline void add_hami_entry(node_shares& to, const std::string& wrong, std::size_
             const std::string wrong =
                 entry ? detail::read_hami_entry(*entry, device, remarks) : "it is not an object";
             for (const std::string& each : remarks)
-                at.warning("entry " + std::to_string(index) + ": " + each + "; it is skipped");
+                note_unread(read,
+                            "entry " + std::to_string(index) + ": " + each + "; it is skipped", at);
             detail::add_hami_entry(read, wrong, index, std::move(device), at);
         }
     } else {
         const std::vector<std::string_view> entries = detail::split_text(text, ':');
-        if (entries.size() == 1 && text != "null")
-            at.warning("found no entry (expected a JSON list, or entries that end with :)");
+        if (text == "null")
+            at.warning("it is null, and the node has no devices that pods share (expected a JSON "
+                       "list)");
+        else if (entries.size() == 1)
+            note_unread(read, "found no entry (expected a JSON list, or entries that end with :)",
+                        at);
         for (std::size_t index = 0; index < entries.size() && entries.size() > 1; ++index) {
             if (entries[index].empty())
                 continue;
@@ -207,9 +214,14 @@ inline void add_hami_entry(node_shares& to, const std::string& wrong, std::size_
         }
     }
     const metadata_text cordon(node, "node", hami::cordon_key, out);
-    for (const std::string& id : detail::listed_words(cordon.text()))
-        if (shared_device* const device = read.find(id))
+    for (const std::string& id : detail::listed_words(cordon.text())) {
+        shared_device* const device = read.find(id);
+        if (device)
             device->healthy = false;
+        cordon.warning(device ? "device " + in_quotes(id) + " is cordoned, and gets no pods"
+                              : in_quotes(id) + " is not a device of the node (expected the id of "
+                                                "a registered device)");
+    }
     const metadata_text links(node, "node", hami::links_key, out);
     if (links.is_present())
         if (const std::string wrong = detail::read_hami_links(links.text(), read); !wrong.empty())

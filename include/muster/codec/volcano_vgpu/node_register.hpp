@@ -88,7 +88,7 @@ read_volcano_vgpu_node(const object_metadata& node,
     node_shares read{node.key.name, {}, {}};
     const std::vector<std::string_view> entries = detail::split_text(at.text(), ':');
     if (entries.size() == 1)
-        at.warning("found no entry (expected entries that end with :)");
+        note_unread(read, "found no entry (expected entries that end with :)", at);
     std::string mode;
     for (std::size_t index = 0; index < entries.size() && entries.size() > 1; ++index) {
         if (detail::without_blanks(entries[index]).empty())
@@ -96,7 +96,7 @@ read_volcano_vgpu_node(const object_metadata& node,
         shared_device device;
         const std::string wrong = detail::read_volcano_entry(entries[index], device);
         if (!wrong.empty()) {
-            at.warning("entry " + std::to_string(index) + " is skipped: " + wrong);
+            note_unread(read, "entry " + std::to_string(index) + " is skipped: " + wrong, at);
             continue;
         }
         mode = device.mode;

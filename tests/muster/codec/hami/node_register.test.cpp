@@ -72,13 +72,33 @@ TEST_CASE("HAMi's old register has 7 or 9 parts for each device") {
     CHECK(node.devices[1].mode == "mig");
 }
 
-TEST_CASE("a cordoned device of HAMi gets no pods") {
+TEST_CASE("a register of HAMi that cannot be read says so, and null is a warning") {
+    for (const std::string wrong : {"[{", "GPU-0,10,7680,100,NVIDIA-T4,0,true",
+                                    "GPU-0,10:", R"([{"id":"a","count":-1}])", R"([{"id":""}])"}) {
+        const auto [node, findings] = read(wrong);
+        CHECK(node.unread.starts_with("node x: hami.io/node-nvidia-register: "));
+        CHECK(findings.find(node.unread) != std::string::npos);
+    }
+    CHECK(read(json).node.unread.empty());
+    const auto [node, findings] = read("null");
+    CHECK(node.unread.empty());
+    CHECK(findings.find("node x: hami.io/node-nvidia-register: it is null") != std::string::npos);
+}
+
+TEST_CASE("a cordoned device of HAMi gets no pods, with a warning") {
     auto metadata = annotated(hami::register_key, json);
     metadata.annotations.set(std::string(hami::cordon_key), " GPU-1 , other,");
     diagnostics out;
     const auto node = read_hami_node(metadata, out);
     CHECK(node->devices[0].healthy);
     CHECK_FALSE(node->devices[1].healthy);
+    CHECK(node->unread.empty());
+    REQUIRE(out.findings().size() == 2);
+    CHECK(out.findings()[0].message ==
+          "node x: hami.io/device-cordon: device \"GPU-1\" is cordoned, and gets no pods");
+    CHECK(out.findings()[1].message ==
+          "node x: hami.io/device-cordon: \"other\" is not a device of "
+          "the node (expected the id of a registered device)");
 }
 
 TEST_CASE("HAMi's scores of links are read by id, and malformed ones are ignored with a warning") {
