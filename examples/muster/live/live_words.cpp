@@ -45,7 +45,8 @@ std::string detail_of(const live_cluster& cluster, const codec::group_key& key, 
         return wrong;
     if (why == reason_code::unsupported_constraint) {
         for (const codec::pod_object* const pod : gangs.members(key)) {
-            std::vector<std::string> all = pod->unsupported;
+            std::vector<std::string> all = codec::unmodelled_of(
+                *pod, cluster.objects().storage().plan().find(pod->metadata.key));
             for (const auto& [kind, amount] : pod->requests)
                 if (!cluster.objects().kinds().find(kind))
                     all.push_back(too_many_kinds(kind));

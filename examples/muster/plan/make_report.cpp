@@ -593,9 +593,11 @@ private:
                 continue;
             }
             out = "pod " + pod.metadata.key.name + ": ";
-            for (std::size_t at = 0; at < pod.unsupported.size(); ++at)
-                out += (at > 0 ? ", " : "") + pod.unsupported[at];
-            if (pod.unsupported.empty())
+            const std::vector<std::string> all =
+                muster::codec::unmodelled_of(pod, known_->volumes.find(pod.metadata.key));
+            for (std::size_t at = 0; at < all.size(); ++at)
+                out += (at > 0 ? ", " : "") + all[at];
+            if (all.empty())
                 out += "required anti-affinity of a pod that stands already";
         }
         if (out.empty())

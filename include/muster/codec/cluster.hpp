@@ -175,6 +175,21 @@ template<std::size_t Width>
 
 } // namespace detail
 
+/// Returns what is not modelled of a pod. `volumes`: the effects of its volumes and devices; null =
+/// it has none. Marks of shares that nodes of the cluster serve are modelled. O(unsupported ×
+/// marks).
+[[nodiscard]] inline std::vector<std::string> unmodelled_of(const pod_object& object,
+                                                            const volume_effects* volumes) {
+    std::vector<std::string> found;
+    for (const std::string& each : object.unsupported)
+        if (!volumes || !volumes->has_shares ||
+            std::ranges::find(object.share_marks, each) == object.share_marks.end())
+            found.push_back(each);
+    if (volumes)
+        found.insert(found.end(), volumes->unmodelled.begin(), volumes->unmodelled.end());
+    return found;
+}
+
 /// Converts a pod to the core's form, with the effects of its volumes. A pod that requests a kind
 /// that is not in the table waits (`unsupported`).
 template<std::size_t Width>
@@ -194,11 +209,7 @@ template<std::size_t Width>
     spec.labels = object.metadata.labels;
     if (volumes)
         unknown |= !detail::add_volumes(spec, *volumes, kinds);
-    spec.where.unsupported =
-        unknown || std::ranges::any_of(object.unsupported, [&](const std::string& each) {
-            return !volumes || !volumes->has_shares ||
-                   std::ranges::find(object.share_marks, each) == object.share_marks.end();
-        });
+    spec.where.unsupported = unknown || !unmodelled_of(object, volumes).empty();
     spec.where.tied_to_node =
         !object.node.empty() &&
         (!object.volumes.empty() || !object.claims.empty() ||

@@ -41,8 +41,8 @@ public:
         const auto is_unsupported = [&](const std::string& each) {
             return std::ranges::find(pod.share_marks, each) == pod.share_marks.end();
         };
-        return (effects && !effects->waits.empty()) || pod.where.unsupported ||
-               (!pod.gates.empty() && !pod.schedulers_gate) ||
+        return (effects && (!effects->waits.empty() || !effects->unmodelled.empty())) ||
+               pod.where.unsupported || (!pod.gates.empty() && !pod.schedulers_gate) ||
                std::ranges::any_of(pod.unsupported, is_unsupported);
     }
 

@@ -362,16 +362,23 @@ private:
     static void refuse(const pod_object& pod, const pod_share_requests& asked, volume_plan& into) {
         volume_effects& to = into.pods[pod.metadata.key];
         for (const std::string& each : asked.unsupported)
-            to.waits.push_back("a request for a share of a GPU is not modelled: " + each);
+            to.unmodelled.push_back("share of a GPU: " + each);
         to.has_shares = true;
     }
 
-    /// Returns why a waiting pod with a fraction of KAI cannot be bound; empty = it can.
-    [[nodiscard]] static std::string unready_fraction(const pod_object& pod) {
-        if (!kai_groups(pod.metadata).empty())
-            return "label " + std::string(kai_fractions::group_label) +
-                   " names a group before the pod has a node (expected none: the Binding adds it)";
-        return kai_config_maps_of(pod.metadata, pod.share_containers).missing;
+    /// Adds why a waiting pod with a fraction of KAI cannot be bound. Returns false if it can.
+    [[nodiscard]] static bool is_unready_fraction(const pod_object& pod, volume_effects& to) {
+        if (!kai_groups(pod.metadata).empty()) {
+            to.unmodelled.push_back(
+                "label " + std::string(kai_fractions::group_label) +
+                " names a group before the pod has a node (expected none: the Binding adds it)");
+            return true;
+        }
+        std::string missing = kai_config_maps_of(pod.metadata, pod.share_containers).missing;
+        if (missing.empty())
+            return false;
+        to.waits.push_back(std::move(missing));
+        return true;
     }
 
     [[nodiscard]] static bool requests_npus(const share_demand& of) {
@@ -413,17 +420,14 @@ private:
             into.pods[pod.metadata.key].has_shares = true;
             return;
         }
-        if (demand.only == share_system::kai && how_.binds_pods)
-            if (std::string lacks = unready_fraction(pod); !lacks.empty()) {
-                into.pods[pod.metadata.key].has_shares = true;
-                into.pods[pod.metadata.key].waits.push_back(std::move(lacks));
-                return;
-            }
         volume_effects& to = into.pods[pod.metadata.key];
         to.has_shares = true;
+        if (demand.only == share_system::kai && how_.binds_pods && is_unready_fraction(pod, to))
+            return;
         if (how_.binds_pods && requests_npus(demand))
-            return to.waits.push_back(std::string(koordinator_devices::npu_core_resource) +
-                                      ": the annotations of its device plugin are not written");
+            return to.unmodelled.push_back(
+                std::string(koordinator_devices::npu_core_resource) +
+                ": the annotations of its device plugin are not written");
         for (const auto& each : pod.requests)
             if (detail::is_share_resource(each.first) && supply(each.first, into))
                 to.growing.insert(each.first);

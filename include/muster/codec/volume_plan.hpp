@@ -41,6 +41,9 @@ inline constexpr std::string_view lone_claim = "alone";
 struct volume_effects {
     /// Why the pod cannot be placed at all, one entry per volume or device claim that is not ready.
     std::vector<std::string> waits;
+    /// Requests for shares of devices that are malformed or not modelled. If there are any, the pod
+    /// waits (`unsupported_constraint`).
+    std::vector<std::string> unmodelled;
     /// Names of the volume claims in `waits`, and of the ResourceClaims in it.
     std::vector<std::string> missing;
     std::vector<std::string> missing_devices;
@@ -97,11 +100,12 @@ struct volume_effects {
         waits.push_back("claim " + claim + " " + why);
         missing.push_back(claim);
     }
-    /// Adds the effects of the pod's devices: `waits`, `missing_devices`, `unreserved`,
-    /// `unmade_devices`, `unusable`, `reach`, `reach_of`, `verbs`, `amounts`, `growing`, `served`,
-    /// `devices`, `has_shares`, `is_aligned`, `near`, `apart` and `labels`.
+    /// Adds the effects of the pod's devices: `waits`, `unmodelled`, `missing_devices`,
+    /// `unreserved`, `unmade_devices`, `unusable`, `reach`, `reach_of`, `verbs`, `amounts`,
+    /// `growing`, `served`, `devices`, `has_shares`, `is_aligned`, `near`, `apart` and `labels`.
     void add_devices(const volume_effects& more) {
         waits.insert(waits.end(), more.waits.begin(), more.waits.end());
+        unmodelled.insert(unmodelled.end(), more.unmodelled.begin(), more.unmodelled.end());
         missing_devices.insert(missing_devices.end(), more.missing_devices.begin(),
                                more.missing_devices.end());
         unreserved.insert(unreserved.end(), more.unreserved.begin(), more.unreserved.end());

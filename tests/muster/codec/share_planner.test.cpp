@@ -42,7 +42,7 @@ std::string placed(const std::string& text, std::string* waits = nullptr,
         if (cluster.state[pod].node)
             made += key.name + "=" + cluster.state.key(*cluster.state[pod].node) + " ";
         if (const auto* effects = cluster.volumes.find(key); effects && waits)
-            for (const std::string& each : effects->waits)
+            for (const std::string& each : effects->unmodelled)
                 *waits += key.name + ": " + each + "; ";
     }
     return made;
@@ -550,7 +550,26 @@ TEST_CASE("a pod with a request that is not modelled waits, with the reason") {
                                "150"}),
                  &waits)
               .empty());
-    CHECK(waits.find("a: a request for a share of a GPU is not modelled: ") == 0);
+    CHECK(waits.find("a: share of a GPU: ") == 0);
+}
+
+TEST_CASE("a request for a share that is malformed is an unsupported constraint, not a volume") {
+    diagnostics out;
+    const std::vector<document> documents =
+        read_documents("f",
+                       notations().front().node("n1", 2) +
+                           pod({"a", "nvidia.com/gpu: 1, nvidia.com/gpumem: 500m"}),
+                       out);
+    const manifests objects = read_manifests(documents, {}, out);
+    auto cluster = make_cluster<muster::max_kinds>(objects, {}, out);
+    const auto found = muster::cycle(cluster.state, cluster.now);
+    REQUIRE(found.decisions.size() == 1);
+    CHECK(found.decisions.front().outcome.kind == muster::answer::waiting);
+    CHECK(found.decisions.front().outcome.at == muster::gate::unsupported);
+    const auto unmodelled = unmodelled_of(objects.pods.front(),
+                                          cluster.volumes.find(objects.pods.front().metadata.key));
+    REQUIRE(unmodelled.size() == 1);
+    CHECK(unmodelled.front().starts_with("share of a GPU: nvidia.com/gpumem of container \"c\""));
 }
 
 namespace {
@@ -663,8 +682,7 @@ TEST_CASE("what is not modelled of Koordinator's devices makes a pod wait, and i
                      pod(joint_pod("b", 100, 50, R"({"gpu":{"vfSelector":{}}})")),
                  &waits)
               .empty());
-    CHECK(waits.find("a: a request for a share of a GPU is not modelled: koordinator.sh/rdma") !=
-          std::string::npos);
+    CHECK(waits.find("a: share of a GPU: koordinator.sh/rdma") != std::string::npos);
     CHECK(waits.find("device-allocate-hint: gpu.vfSelector is not modelled") != std::string::npos);
 }
 
@@ -680,7 +698,7 @@ TEST_CASE("a pod with whole GPUs of another vendor gets none of Koordinator, wit
     pod_text with_rdma = joint_pod("a", 100, 20);
     with_rdma.limits = "amd.com/gpu: 1, koordinator.sh/rdma: 20";
     CHECK(placed(amd_device + pod(with_rdma), &waits).empty());
-    CHECK(waits == "a: a request for a share of a GPU is not modelled: amd.com/gpu: whole GPUs of "
+    CHECK(waits == "a: share of a GPU: amd.com/gpu: whole GPUs of "
                    "this vendor are not modelled; ");
 }
 
@@ -733,7 +751,7 @@ TEST_CASE("a pod with an NPU is planned, but waits where pods are bound") {
     how.binds_pods = true;
     volume_plan plan;
     share_planner(nodes, pods, objects.koordinator_devices, out, how).plan(plan);
-    CHECK(plan.find(objects.pods.front().metadata.key)->waits ==
+    CHECK(plan.find(objects.pods.front().metadata.key)->unmodelled ==
           std::vector<std::string>{
               "huawei.com/npu-core: the annotations of its device plugin are not written"});
 }
