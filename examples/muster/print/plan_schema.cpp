@@ -217,7 +217,7 @@ constexpr std::string_view pattern = R"json({
           "additionalProperties": false,
           "required": ["device", "memory", "cores"],
           "properties": {
-            "device": {"description": "The id of the GPU: its UUID, for Koordinator its minor number, for KAI its group; UUID[NAME] for an instance (MIG).", "type": "string", "minLength": 1},
+            "device": {"description": "The id of the GPU: its UUID, for Koordinator its minor number, for KAI its group; UUID[NAME] or UUID[NAME@SLICE] for an instance (MIG).", "type": "string", "minLength": 1},
             "memory": {"description": "In the unit of the GPU's system: MiB, for Koordinator bytes. Of an RDMA or FPGA device, the amount of its resource.", "type": "integer", "minimum": 0},
             "cores": {"description": "Percent.", "type": "integer", "minimum": 0}
           }

@@ -19,7 +19,8 @@ struct assigned_device {
     std::string request;
     std::string driver;
     std::string pool;
-    /// The name of the device in its pool, or the id of the GPU; `id[name]` for an instance (MIG).
+    /// The name of the device in its pool, or the id of the GPU; for an instance (MIG)
+    /// `id[instance]`, see instance_id().
     std::string device;
     /// For a shared GPU: memory in the unit of its system, and cores in percent. Otherwise 0.
     std::int64_t memory = 0;

@@ -26,6 +26,7 @@
 #include <muster/codec/share_planner.hpp>
 #include <muster/codec/volume_plan.hpp>
 #include <muster/devices/device_allocation.hpp>
+#include <muster/devices/gpu_instance.hpp>
 #include <muster/vocabulary/node.hpp>
 
 namespace muster {
@@ -272,7 +273,7 @@ private:
                          {},
                          {},
                          ids[device] + (instance < instances.size()
-                                            ? "[" + instances[instance].name + "]"
+                                            ? "[" + instance_id(instances, instance) + "]"
                                             : std::string()),
                          used.memory,
                          used.cores});

@@ -38,6 +38,16 @@ struct gpu_instance {
     friend bool operator==(const gpu_instance&, const gpu_instance&) = default;
 };
 
+/// Returns the name of the instance at a position; if others have the same name, `name@start` with
+/// the number of its first slice, as HAMi numbers placements. O(instances).
+[[nodiscard]] inline std::string instance_id(std::span<const gpu_instance> among, std::size_t at) {
+    const gpu_instance& of = among[at];
+    for (std::size_t other = 0; other < among.size(); ++other)
+        if (other != at && among[other].name == of.name)
+            return of.name + "@" + std::to_string(std::countr_zero(of.slices));
+    return of.name;
+}
+
 /// Maximum number of slices of a device.
 inline constexpr std::int64_t most_slices = 64;
 

@@ -85,4 +85,20 @@ TEST_CASE("a node with too few devices for extended resources lacks them") {
     CHECK(assign(text, {{{"default", "a"}, "n1"}}) == "a:; lacking n1; ");
 }
 
+TEST_CASE("instances of one GPU with the same profile have ids of their own") {
+    const auto asks = [](const std::string& name) {
+        return pod(name, "limits: {nvidia.com/gpu: 1, nvidia.com/gpumem: 20000}");
+    };
+    const std::string mig =
+        "---\napiVersion: v1\nkind: Node\nmetadata: {name: n1, annotations: "
+        "{hami.io/node-nvidia-register: '[{\"id\":\"GPU-a\",\"count\":7,\"devmem\":40960,"
+        "\"devcore\":100,\"type\":\"NVIDIA-A100\",\"mode\":\"mig\",\"health\":true,\"migProfiles\":"
+        "[{\"name\":\"3g.20gb\",\"memoryMB\":20480,\"core\":42,\"sliceCount\":3,\"placements\":"
+        "[{\"start\":0,\"size\":4},{\"start\":4,\"size\":4}]}]}]'}}\n"
+        "status: {allocatable: {cpu: 8, pods: 110, nvidia.com/gpu: 7}}\n";
+    CHECK(
+        assign(mig + asks("a") + asks("b"), {{{"default", "a"}, "n1"}, {{"default", "b"}, "n1"}}) ==
+        "a: |  /GPU-a[3g.20gb@4]; b: |  /GPU-a[3g.20gb@0]; ");
+}
+
 } // namespace codec_device_assignment_test

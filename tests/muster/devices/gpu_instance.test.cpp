@@ -55,6 +55,13 @@ muster::share_allocation allocate(const std::vector<shared_device>& devices,
 
 } // namespace
 
+TEST_CASE("an instance whose name others have is named by its first slice, too") {
+    const std::vector<gpu_instance> all{instance(20, 0, 4), instance(20, 4, 4), instance(5, 6, 1)};
+    CHECK(muster::instance_id(all, 0) == "4g@0");
+    CHECK(muster::instance_id(all, 1) == "4g@4");
+    CHECK(muster::instance_id(all, 2) == "1g");
+}
+
 TEST_CASE("slices are a run of bits, and none if the run is empty or too long") {
     CHECK(slices_at(0, 1) == 1);
     CHECK(slices_at(4, 4) == 0xf0);
