@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <muster/cluster/state.hpp>
+#include <muster/codec/device_words.hpp>
 #include <muster/codec/numa/numa_words.hpp>
 #include <muster/codec/storage_catalog.hpp>
 #include <muster/codec/volume_plan.hpp>
@@ -208,6 +209,10 @@ reason_lines(const muster::state<Traits>& known, const muster::kind_table& kinds
         if (each.code == reason_code::devices_taken) {
             context.numa = muster::codec::numa_share_of(facts.volumes(), facts.volume_plan());
             line.is_about_zones = context.numa == muster::codec::numa_share::all;
+            context.asked_devices =
+                muster::codec::asked_devices_text(facts.volumes(), facts.volume_plan());
+            context.unread_registers =
+                muster::codec::unread_registers_text(facts.volumes(), facts.volume_plan());
             context.numa_room = muster::codec::numa_room_text(facts.volumes(), facts.volume_plan());
         }
         if (each.shares_volume)

@@ -112,6 +112,10 @@ struct reason_context {
     /// zones.
     muster::codec::numa_share numa = muster::codec::numa_share::none;
     std::string numa_room;
+    /// The device classes and the models of GPUs that the group's pods ask for.
+    std::string asked_devices;
+    /// The registers of GPUs that cannot be read, if the group's pods ask for shares of GPUs.
+    std::string unread_registers;
     /// The claims of the group's pods that use the resource of the reason.
     std::string claims;
     /// The supply of each node, if the resource counts volumes or storage: "a 15Gi, b 5Gi".
@@ -236,13 +240,16 @@ private:
 
     [[nodiscard]] std::string devices() const {
         using muster::codec::numa_share;
-        if (context_->numa == numa_share::none)
-            return "too few nodes have devices free for what the pods ask of them, taken together";
+        const std::string& asked = context_->asked_devices;
+        const std::string& unread = context_->unread_registers;
         return std::string("too few nodes have ") +
-               (context_->numa == numa_share::all ? "room in NUMA zones"
-                                                  : "devices free and room in NUMA zones") +
-               " for what the pods ask of them, taken together" +
-               (context_->numa_room.empty() ? "" : ": available on " + context_->numa_room);
+               (context_->numa == numa_share::none  ? "devices free"
+                : context_->numa == numa_share::all ? "room in NUMA zones"
+                                                    : "devices free and room in NUMA zones") +
+               " for what the pods ask of them" + (asked.empty() ? "" : " (" + asked + ")") +
+               ", taken together" +
+               (context_->numa_room.empty() ? "" : ": available on " + context_->numa_room) +
+               (unread.empty() ? "" : "; not all devices are known: " + unread);
     }
 
     [[nodiscard]] std::string counts() const {

@@ -87,10 +87,14 @@ read_device_alternative(object_reader& object, std::vector<std::string>& unsuppo
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
     device_alternative read;
     read.class_name = string_or_empty(object.required("deviceClassName"));
-    const std::string mode = string_or_empty(object.optional("allocationMode"));
+    const field mode_at = object.optional("allocationMode");
+    const std::string mode = string_or_empty(mode_at);
     read.mode = mode.empty() || mode == "ExactCount" ? device_count_mode::exact
                 : mode == "All"                      ? device_count_mode::all
                                                      : device_count_mode::unknown;
+    if (read.mode == device_count_mode::unknown)
+        unsupported.push_back(mode_at.path() + " " + in_quotes(mode) +
+                              " (expected ExactCount or All)");
     read.count = object.optional("count").as_integer(1, most).value_or(1);
     read.admin_access = object.optional("adminAccess").as_boolean().value_or(false);
     read.selectors =

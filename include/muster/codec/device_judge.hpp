@@ -151,6 +151,16 @@ public:
         return aligned_of(of) && asked.claims.empty() && asked.shared.empty() &&
                asked.positions.empty() && asked.shares.empty();
     }
+    /// Returns the claims of a demand, its own and those that it shares. Precondition: the number
+    /// is not `none`. O(claims).
+    [[nodiscard]] std::vector<const device_claim*> claims_of(device_demand of) const {
+        std::vector<const device_claim*> found;
+        for (const device_claim& each : record(of).claims)
+            found.push_back(&each);
+        for (const auto& [name, each] : record(of).shared)
+            found.push_back(&each);
+        return found;
+    }
     /// Returns the shared GPUs of a node, or the demand for shared GPUs of a pod. Nothing is shared
     /// or demanded if the number is `none`. O(1).
     [[nodiscard]] const share_stock& shares_of(device_stock of) const {

@@ -408,6 +408,10 @@ TEST_CASE("a claim with a field or a device class that is not known makes its po
     CHECK(decide(all + made_from("t", requests(exactly("r", ", colour: red")))).waits ==
           "a: resource template t has a field that is not known: "
           "spec.spec.devices.requests[0].exactly.colour; ");
+    CHECK(decide(all + made_from("t", requests(exactly("r", ", allocationMode: Some")))).waits ==
+          "a: resource template t has a field that is not known: "
+          "spec.spec.devices.requests[0].exactly.allocationMode \"Some\" (expected ExactCount or "
+          "All); ");
     CHECK(decide(all + made_from("t", "{devices: {requests: [{name: r, exactly: {deviceClassName: "
                                       "none}}]}}"))
               .waits == "a: resource template t names device class none, which does not exist "
