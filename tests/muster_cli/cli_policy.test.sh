@@ -39,6 +39,11 @@ for chosen in fgd=b-idle power=c-busy; do
     run 0 plan -f gpu_scores.yaml --no-headers -o wide --score "${chosen%=*}"
     grep -qE "a-web +a-web +<none> +${chosen#*=} +Placed" "$work/out" || fail "a-web: $chosen"
 done
+# On nodes whose GPUs HAMi shares, a half fills the half GPU of n2 and leaves two whole ones.
+run 3 plan -f hami_fgd.yaml --no-headers -o wide --score first-fit
+grep -qE "^(default +)?a +.* n1 +Placed" "$work/out" || fail "a with first-fit: $(cat "$work/out")"
+golden hami_fgd.json 0 plan -f hami_fgd.yaml -o json --score fgd
+grep -A8 '"pod": "a"' "$work/out" | grep -q '"device": "n2-GPU-0"' || fail "a is not on n2-GPU-0"
 # The order of all groups, whatever the queues use.
 starts long --queue-order next-group
 
