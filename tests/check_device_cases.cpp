@@ -29,14 +29,7 @@ namespace {
 using muster::device_errc;
 
 /// Cases that differ, and why.
-const char derived[] = "attributes that a request derives by CEL (alpha in 1.37) are refused";
-const std::map<std::string, std::string> differences = {
-    {"derived-attributes", derived},
-    {"derived-attributes-cel-missing-attribute", derived},
-    {"derived-attributes-override", derived},
-    {"derived-attributes-type-mismatch", derived},
-    {"derived-attributes-with-prioritized-list", derived},
-};
+const std::map<std::string, std::string> differences = {};
 
 /// A text of Kubernetes' errors, and the error that Muster has for it.
 const std::vector<std::pair<std::string, device_errc>> errors = {

@@ -126,7 +126,7 @@ private:
 
     void read_features() {
         auto& to = to_.features;
-        to = {false, false, false, false, false, false, false, false, false};
+        to = {false, false, false, false, false, false, false, false, false, false};
         for (const std::string& name : texts(list(source_, "features"))) {
             to.admin_access = to.admin_access || name == "DRAAdminAccess";
             to.compatibility_groups =
@@ -139,6 +139,7 @@ private:
             to.partitionable_devices =
                 to.partitionable_devices || name == "DRAPartitionableDevices";
             to.prioritized_list = to.prioritized_list || name == "DRAPrioritizedList";
+            to.derived_attributes = to.derived_attributes || name == "DRADerivedAttributes";
             optional_operations_ = optional_operations_ || name == "DRAOptionalNodeOperations";
         }
     }
@@ -226,7 +227,9 @@ private:
             to.tolerations.push_back(std::move(toleration));
         }
         to.capacities = amounts(child(child(from, "capacity"), "requests"));
-        to.has_derived_attributes = !list(from, "derivedAttributes").empty();
+        for (const auto& each : list(from, "derivedAttributes"))
+            to.derived.push_back(muster::read_derived_attribute(
+                text(each.as_object(), "name"), text(each.as_object(), "expression")));
         return to;
     }
 

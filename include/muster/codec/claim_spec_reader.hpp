@@ -81,6 +81,18 @@ read_device_tolerations(const field& at, std::vector<std::string>& unsupported) 
     return read;
 }
 
+[[nodiscard]] inline std::vector<derived_attribute>
+read_derived_attributes(const field& at, std::vector<std::string>& unsupported) {
+    std::vector<derived_attribute> read;
+    const array_reader list = at.as_array();
+    list.for_each_object([&](object_reader& each) {
+        read.push_back(read_derived_attribute(string_or_empty(each.required("name")),
+                                              string_or_empty(each.required("expression"))));
+        note_unknown_fields(each, unsupported);
+    });
+    return read;
+}
+
 /// Reads what `exactly`, an entry of `firstAvailable` or, in v1beta1, a request says.
 [[nodiscard]] inline device_alternative
 read_device_alternative(object_reader& object, std::vector<std::string>& unsupported) {
@@ -100,6 +112,7 @@ read_device_alternative(object_reader& object, std::vector<std::string>& unsuppo
     read.selectors =
         parse_selectors(read_selector_texts(object.optional("selectors"), unsupported));
     read.tolerations = read_device_tolerations(object.optional("tolerations"), unsupported);
+    read.derived = read_derived_attributes(object.optional("derivedAttributes"), unsupported);
     const field capacity_at = object.optional("capacity");
     object_reader capacity = capacity_at.as_object();
     read.capacities = read_device_amounts(capacity.optional("requests"));

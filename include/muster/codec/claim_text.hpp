@@ -18,6 +18,8 @@ namespace codec {
     for (const device_toleration& each : of.tolerations)
         text += "\ntolerates " + each.key + (each.exists ? "" : "=" + each.value) + ":" +
                 (each.effect ? std::to_string(static_cast<int>(*each.effect)) : "");
+    for (const derived_attribute& each : of.derived)
+        text += "\nderives " + each.name + " by " + each.text;
     return text;
 }
 

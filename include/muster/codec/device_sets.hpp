@@ -47,7 +47,8 @@ struct selected_devices {
 };
 
 /// Finds the devices that meet all selectors of a class, and of the request if there is one,
-/// whether or not they are in use. O(devices × selectors).
+/// whether or not they are in use. The attributes that the request derives must have values.
+/// O(devices × selectors).
 [[nodiscard]] inline selected_devices select_devices(const std::vector<pooled_device>& devices,
                                                      const device_class& of_class,
                                                      const device_alternative* asked = nullptr) {
@@ -63,14 +64,26 @@ struct selected_devices {
                               "): " + selector.text;
         return verdict.outcome == selector_outcome::matches;
     };
+    const auto derives = [&](const pooled_device& each, const derived_attribute& of) {
+        const derived_value made = of.of(each.of->attributes);
+        const bool is_decided = made.value && each.of->unreadable.empty();
+        if (!is_decided && found.undecided.empty())
+            found.undecided = "device " + each.id.device + " of pool " + each.id.pool + " (" +
+                              (made.text.empty() ? each.of->unreadable : made.text) +
+                              "): " + of.text;
+    };
     for (std::size_t at = 0; at < devices.size(); ++at) {
         const auto meets_this = [&](const request_selector& one) {
             return meets(devices[at], one);
         };
         if (!std::ranges::all_of(of_class.selectors, meets_this))
             continue;
-        if (!asked || (std::ranges::all_of(asked->selectors, meets_this) &&
-                       !taints_prevent_allocation(devices[at].of->taints, asked->tolerations)))
+        if (asked && !std::ranges::all_of(asked->selectors, meets_this))
+            continue;
+        if (asked)
+            for (const derived_attribute& one : asked->derived)
+                derives(devices[at], one);
+        if (!asked || !taints_prevent_allocation(devices[at].of->taints, asked->tolerations))
             found.devices.push_back(at);
     }
     return found;

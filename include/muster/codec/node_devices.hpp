@@ -355,10 +355,19 @@ private:
             append_value(each, to);
     }
 
-    /// Appends the attributes that constraints name.
+    /// Appends the attributes that constraints name, and what requests derive.
     static void append_constrained(const device& of, const std::vector<device_claim>& claims,
                                    std::string& to) {
-        for (const device_claim& claim : claims)
+        for (const device_claim& claim : claims) {
+            for (const device_request& request : claim.requests)
+                for (const device_alternative& alternative : request.alternatives)
+                    for (const derived_attribute& each : alternative.derived) {
+                        const derived_value made = each.of(of.attributes);
+                        to += " derived";
+                        if (made.value)
+                            std::visit([&](const auto& value) { append_value(value, to); },
+                                       *made.value);
+                    }
             for (const device_constraint& each : claim.constraints) {
                 const auto found = of.attributes.attributes.find(each.attribute);
                 if (found == of.attributes.attributes.end())
@@ -366,6 +375,7 @@ private:
                 else
                     std::visit([&](const auto& value) { append_value(value, to); }, found->second);
             }
+        }
     }
     /// True if some request names capacities: they bear on devices that are not shared, too.
     [[nodiscard]] static bool asks_capacity(const std::vector<device_claim>& claims) {

@@ -24,20 +24,28 @@ namespace muster {
 inline namespace v0_1 {
 namespace cel {
 
+/// What the value of an expression must be: the bool of a selector, or what an attribute can be.
+enum class wanted_value : std::uint8_t { boolean, attribute };
+
 /// Parses and checks an expression whose only free variable is `device`.
 class parser : tree_builder {
 public:
     explicit parser(std::string_view text) : tree_builder(text) {}
 
-    [[nodiscard]] result<syntax_tree, selector_error> parse() {
+    [[nodiscard]] result<syntax_tree, selector_error>
+    parse(wanted_value wanted = wanted_value::boolean) {
         scope_.push_back({"device", {kind::device}});
         if (const auto root = advance() ? expression() : std::nullopt) {
             const kind type = tree_.nodes[*root].type.outer;
             tree_.root = *root;
             if (token_.kind != token_kind::end)
                 (void)unexpected("the end");
-            else if (!may_be(type, kind::boolean))
+            else if (wanted == wanted_value::boolean && !may_be(type, kind::boolean))
                 (void)invalid(0, "the value must be a bool, not " + std::string(kind_name(type)));
+            else if (wanted == wanted_value::attribute && !may_be_attribute(type))
+                (void)invalid(0, "the value must be a bool, int, string or version, or a list of "
+                                 "one of these, not " +
+                                     std::string(kind_name(type)));
             else
                 return std::move(tree_);
         }
@@ -45,6 +53,14 @@ public:
     }
 
 private:
+    [[nodiscard]] static bool may_be_attribute(kind type) {
+        for (const kind each :
+             {kind::boolean, kind::integer, kind::text, kind::version, kind::list})
+            if (may_be(type, each))
+                return true;
+        return false;
+    }
+
     // Operators, from the weakest.
 
     [[nodiscard]] parsed expression() {

@@ -44,6 +44,9 @@ struct alternative_row {
     /// By device.
     sequence<match_verdict> verdicts;
     sequence<share_row> shares;
+    /// By device that the selectors match: the values of the derived attributes, in the order of
+    /// the source. Empty if the source has none.
+    sequence<std::vector<device_attribute>> derived;
 };
 
 struct request_row {
@@ -89,17 +92,23 @@ public:
         return true;
     }
 
-    /// Returns whether the selectors of an alternative match a device.
+    /// Returns whether the selectors of an alternative match a device. If they do, and its derived
+    /// attributes have values, `derived` has these.
     match_verdict matches(alternative_row& row, std::size_t device) {
         auto& verdict = row.verdicts[device];
-        if (verdict == match_verdict::unknown)
-            verdict = evaluate(row, device);
+        if (verdict != match_verdict::unknown)
+            return verdict;
+        std::vector<device_attribute> derived;
+        verdict = evaluate(row, device, derived);
+        if (verdict == match_verdict::matches && !derived.empty())
+            row.derived[device] = std::move(derived);
         return verdict;
     }
 
     /// Sets the error of a pair for which matches() returned `failed`.
     void explain_match(const alternative_row& row, std::size_t device) {
-        (void)evaluate(row, device);
+        std::vector<device_attribute> derived;
+        (void)evaluate(row, device, derived);
     }
 
     /// Returns what the alternative consumes of a device: `differs` if the device lacks a capacity
@@ -204,7 +213,7 @@ private:
             return refuse(device_errc::feature_disabled, "DRAPrioritizedList");
         if (!source.capacities.empty() && !features_.consumable_capacity)
             return refuse(device_errc::feature_disabled, "DRAConsumableCapacity");
-        if (source.has_derived_attributes)
+        if (!source.derived.empty() && !features_.derived_attributes)
             return refuse(device_errc::feature_disabled, "DRADerivedAttributes");
         for (const request_selector& selector : source.selectors)
             if (!selector.is_known)
@@ -217,6 +226,8 @@ private:
         row.of_class = &found->second;
         row.verdicts.resize(devices_.devices.size(), match_verdict::unknown);
         row.shares.resize(devices_.devices.size());
+        if (!source.derived.empty())
+            row.derived.resize(devices_.devices.size());
         switch (source.mode) {
         case device_count_mode::exact:
             row.count = source.count;
@@ -263,16 +274,59 @@ private:
         return true;
     }
 
-    [[nodiscard]] match_verdict evaluate(const alternative_row& row, std::size_t device) {
+    [[nodiscard]] match_verdict evaluate(const alternative_row& row, std::size_t device,
+                                         std::vector<device_attribute>& derived) {
         const muster::device& source = *devices_.devices[device].source;
         if (!features_.binding_conditions && !source.binding_conditions.empty())
             return match_verdict::differs;
         const auto& among = claims[row.claim].source->among;
         if (among && among->count(devices_.devices[device].id()) == 0)
             return match_verdict::differs;
-        const auto verdict = evaluate(row.of_class->selectors, row, device);
-        return verdict == match_verdict::matches ? evaluate(row.source->selectors, row, device)
-                                                 : verdict;
+        auto verdict = evaluate(row.of_class->selectors, row, device);
+        if (verdict == match_verdict::matches)
+            verdict = evaluate(row.source->selectors, row, device);
+        return verdict == match_verdict::matches ? derive(row, device, derived) : verdict;
+    }
+
+    /// True if a constraint of the claim reads this attribute for the alternative.
+    [[nodiscard]] bool is_constrained(const alternative_row& row, const std::string& name) const {
+        const std::string& request = requests[request_index(row)].source->name;
+        for (const device_constraint& each : claims[row.claim].source->constraints) {
+            if (each.attribute != name)
+                continue;
+            bool applies = each.requests.empty();
+            for (const std::string& one : each.requests)
+                applies = applies || one == request || one == name_of(row);
+            if (applies)
+                return true;
+        }
+        return false;
+    }
+
+    /// Appends the values of the derived attributes of a device, `false` for those that no
+    /// constraint reads: Kubernetes does not evaluate these.
+    [[nodiscard]] match_verdict derive(const alternative_row& row, std::size_t device,
+                                       std::vector<device_attribute>& to) {
+        const muster::device& source = *devices_.devices[device].source;
+        for (const derived_attribute& each : row.source->derived) {
+            if (!is_constrained(row, each.name)) {
+                to.push_back(false);
+                continue;
+            }
+            derived_value found =
+                each.tree && !source.unreadable.empty()
+                    ? derived_value{{}, selector_outcome::failed, source.unreadable}
+                    : each.of(source.attributes);
+            if (!found.value) {
+                fail(found.outcome == selector_outcome::failed
+                         ? device_errc::selector_failed
+                         : device_errc::selector_not_supported,
+                     std::move(found.text), row);
+                return match_verdict::failed;
+            }
+            to.push_back(*std::move(found.value));
+        }
+        return match_verdict::matches;
     }
 
     [[nodiscard]] match_verdict evaluate(const std::vector<request_selector>& selectors,

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include <muster/devices/derived_attribute.hpp>
 #include <muster/devices/device_slice.hpp>
 #include <muster/devices/device_taint.hpp>
 #include <muster/devices/request_selector.hpp>
@@ -45,9 +46,8 @@ struct device_alternative {
     bool admin_access = false;
     std::vector<request_selector> selectors;
     std::vector<device_toleration> tolerations;
-    /// The alternative defines attributes by CEL (DRADerivedAttributes, alpha in Kubernetes 1.37).
-    /// Not supported: allocation fails.
-    bool has_derived_attributes = false;
+    /// Attributes of the devices of this alternative, for constraints. Each name once.
+    std::vector<derived_attribute> derived;
     /// Consumed amounts, by the name under which the device publishes the capacity.
     std::map<std::string, quantity> capacities;
 };

@@ -87,6 +87,9 @@ struct constraint_row {
     std::size_t attribute = 0;
     /// By alternative of the claim table: the constraint applies.
     sequence<std::uint8_t> applies;
+    /// By alternative: 1 + the position of the derived attribute that it compares; 0 = it compares
+    /// the device's own.
+    sequence<std::size_t> derived;
     /// match: the values that the first k + 1 devices have in common. distinct: those of the k-th.
     sequence<sequence<std::uint32_t>> stack;
 };
@@ -96,7 +99,7 @@ class device_constraints {
 public:
     device_constraints(const claim_table& claims, const device_table& devices,
                        const device_features& features)
-        : devices_(devices), with_lists_(features.list_attributes) {
+        : claims_(claims), devices_(devices), with_lists_(features.list_attributes) {
         for (std::size_t claim = 0; claim < claims.claims.size(); ++claim) {
             first_.push_back(rows_.size());
             for (const device_constraint& source : claims.claims[claim].source->constraints)
@@ -109,7 +112,7 @@ public:
     /// one.
     [[nodiscard]] bool add(std::size_t claim, std::size_t alternative, std::size_t device) {
         for (auto row = first_[claim]; row < first_[claim + 1]; ++row)
-            if (rows_[row].applies[alternative] != 0 && !add(rows_[row], device)) {
+            if (rows_[row].applies[alternative] != 0 && !add(rows_[row], alternative, device)) {
                 remove(claim, alternative, row);
                 return false;
             }
@@ -134,6 +137,14 @@ public:
             key += found.is_present ? (found.is_list ? 'l' : 's') : '-';
             append(found.values, key);
         }
+        for (const constraint_row& row : rows_)
+            for (std::size_t alternative = 0; alternative < row.derived.size(); ++alternative) {
+                if (row.applies[alternative] == 0 || row.derived[alternative] == 0)
+                    continue;
+                const value_set found = derived_values(row, alternative, device);
+                key += found.is_present ? (found.is_list ? 'L' : 'S') : '-';
+                append(found.values, key);
+            }
     }
 
 private:
@@ -159,12 +170,30 @@ private:
                 (source.requests.empty() || names(claims.name_of(alternative)) ||
                  names(claims.requests[claims.request_index(alternative)].source->name));
             row.applies.push_back(applies ? 1 : 0);
+            row.derived.push_back(0);
+            const auto& derived = alternative.source->derived;
+            for (std::size_t at = 0; at < derived.size(); ++at)
+                if (derived[at].name == source.attribute)
+                    row.derived.back() = at + 1;
         }
         rows_.push_back(std::move(row));
     }
 
-    [[nodiscard]] bool add(constraint_row& row, std::size_t device) {
-        const value_set& found = values(row.attribute, device);
+    /// Returns the derived values that the constraint compares. Preconditions: there are some, and
+    /// claim_table::matches() was called for the device.
+    [[nodiscard]] value_set derived_values(const constraint_row& row, std::size_t alternative,
+                                           std::size_t device) {
+        const auto& made = claims_.alternatives[alternative].derived[device];
+        const std::size_t at = row.derived[alternative] - 1;
+        return at < made.size() ? numbers_.numbers(made[at]) : value_set{};
+    }
+
+    [[nodiscard]] bool add(constraint_row& row, std::size_t alternative, std::size_t device) {
+        return row.derived[alternative] == 0 ? add(row, values(row.attribute, device))
+                                             : add(row, derived_values(row, alternative, device));
+    }
+
+    [[nodiscard]] bool add(constraint_row& row, const value_set& found) {
         const bool is_first = row.stack.empty();
         if (!found.is_present)
             return false;
@@ -232,6 +261,7 @@ private:
         return found;
     }
 
+    const claim_table& claims_;
     const device_table& devices_;
     bool with_lists_;
     value_numbers numbers_;

@@ -27,6 +27,8 @@ struct device_features {
     bool partitionable_devices = true;
     /// DRAPrioritizedList.
     bool prioritized_list = true;
+    /// DRADerivedAttributes. If not set, a request with derived attributes fails.
+    bool derived_attributes = true;
 };
 
 } // namespace v0_1

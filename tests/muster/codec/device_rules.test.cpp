@@ -352,15 +352,31 @@ TEST_CASE("devices whose slice skips operations are of nodes that declare that t
               .placed.empty());
 }
 
-TEST_CASE("a claim with attributes that a request derives waits, and the reason names the field") {
-    const auto made = decide(
-        nodes + gpu_class + two_on_n2 + user("a", by_name) +
-        "---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: gpus}\nspec: "
-        "{devices: {requests: [{name: r, exactly: {deviceClassName: gpu, derivedAttributes: "
-        "[{name: x, expression: '1'}]}}]}}\n");
-    CHECK(made.placed.empty());
-    CHECK(made.waits == "resource claim gpus has a field that is not known: "
-                        "spec.devices.requests[0].exactly.derivedAttributes; ");
+TEST_CASE("a claim matches devices by attributes that its requests derive") {
+    const auto with = [](const std::string& expression, const std::string& more = "") {
+        return decide(
+            nodes + gpu_class +
+            slice("s", "nodeName: n1", "{name: d0, attributes: {at: {string: a-0}}}") +
+            slice("t", "nodeName: n2",
+                  "{name: d0, attributes: {at: {string: b-1}}}, {name: d1, attributes: {at: "
+                  "{string: b-2}}}",
+                  "name: q, generation: 1, resourceSliceCount: 1") +
+            user("a", by_name) +
+            "---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: "
+            "gpus}\nspec: "
+            "{devices: {constraints: [{matchAttribute: y.com/root}], requests: [{name: r, exactly: "
+            "{deviceClassName: gpu, allocationMode: ExactCount, count: 2, derivedAttributes: "
+            "[{name: y.com/root, expression: \"" +
+            expression + "\"" + more + "}]}}]}}\n");
+    };
+    CHECK(with("device.attributes['x.com'].at.startsWith('b') ? 1 : 2").placed == "a=n2 ");
+    CHECK(with("device.attributes['x.com'].at").placed.empty());
+    CHECK(with("device.attributes['x.com'].none").waits ==
+          "resource claim gpus selects devices by a selector that cannot be decided for device d0 "
+          "of pool p (no such key: none): device.attributes['x.com'].none; ");
+    CHECK(with("'b'", ", colour: red").waits ==
+          "resource claim gpus has a field that is not known: "
+          "spec.devices.requests[0].exactly.derivedAttributes[0].colour; ");
 }
 
 TEST_CASE("devices with taints that keep pods away, and devices that share counters, do not "

@@ -256,6 +256,24 @@ TEST_CASE("a selector that fails counts only where the search gets to its device
     CHECK(node.devices() == message(muster::device_errc::selector_not_supported));
 }
 
+TEST_CASE("a derived attribute counts only where a constraint reads it") {
+    node_with_pool node;
+    node.add("a").attributes.attributes["d/numa"] = std::int64_t{1};
+    node.add("b").attributes.attributes["d/numa"] = std::int64_t{0};
+    node.add("c").attributes.attributes["d/numa"] = std::int64_t{3};
+    node.ask(2).derived = {
+        muster::read_derived_attribute("y/half", "device.attributes['d'].numa / 2"),
+        muster::read_derived_attribute("y/none", "device.attributes['d'].none")};
+    CHECK(node.devices() == "pool/a pool/b ; ");
+    auto& constraints = node.world.claims.front().constraints;
+    constraints.push_back({muster::device_constraint_kind::distinct, "y/half", {"r0"}});
+    CHECK(node.devices() == "pool/a pool/c ; ");
+    constraints.push_back({muster::device_constraint_kind::match, "y/none", {"other"}});
+    CHECK(node.devices() == "pool/a pool/c ; ");
+    constraints.back().requests.clear();
+    CHECK(node.devices() == message(muster::device_errc::selector_failed));
+}
+
 TEST_CASE("a claim has at most 32 devices") {
     node_with_pool node;
     for (int device = 0; device < 40; ++device)

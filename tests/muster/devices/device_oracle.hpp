@@ -368,6 +368,10 @@ private:
                     if (one.claim != claim || !applies(constraint, one))
                         continue;
                     const auto& attributes = devices_[one.device].source->attributes.attributes;
+                    if (const auto derived = derived_values(constraint, one)) {
+                        all.push_back(*derived);
+                        continue;
+                    }
                     const auto found = attributes.find(constraint.attribute);
                     if (found == attributes.end())
                         return "an attribute is absent";
@@ -387,6 +391,22 @@ private:
                     return "a constraint is violated";
             }
         return {};
+    }
+
+    /// Returns what the alternative of the choice derives for the constraint; see device_worlds.
+    [[nodiscard]] std::optional<std::set<std::int64_t>>
+    derived_values(const muster::device_constraint& constraint, const choice& one) const {
+        const auto& attributes = devices_[one.device].source->attributes.attributes;
+        for (const muster::derived_attribute& each : alternative(one).derived) {
+            if (each.name != constraint.attribute)
+                continue;
+            if (each.text == device_worlds::numa_by_kind)
+                return std::set<std::int64_t>{
+                    std::get<std::string>(attributes.at("d/kind")) == "gpu" ? 0 : 1};
+            const auto numa = attributes.find("d/numa");
+            return numa == attributes.end() ? std::set<std::int64_t>{1, 2} : values(numa->second);
+        }
+        return std::nullopt;
     }
 
     [[nodiscard]] bool applies(const muster::device_constraint& constraint,

@@ -19,6 +19,12 @@
 /// Random small nodes with devices, and claims that just fit or just do not.
 namespace device_worlds {
 
+/// Attributes that requests derive: of GPUs 0, of other devices 1.
+inline constexpr const char* numa_by_kind = "device.attributes['d'].kind == 'gpu' ? 0 : 1";
+/// The NUMA node, or a list.
+inline constexpr const char* link_by_numa =
+    "'numa' in device.attributes['d'] ? [device.attributes['d'].numa] : [1, 2]";
+
 [[nodiscard]] inline muster::quantity units(std::int64_t amount) {
     return {amount, muster::quantity_scale::units, muster::quantity_format::decimal_si};
 }
@@ -190,6 +196,10 @@ private:
             made.tolerations.push_back({"broken", "", true, {}});
         if (with_shares_ && chance_.percent(40))
             made.capacities["memory"] = units(chance_.between(1, 4));
+        if (with_constraints && chance_.percent(25))
+            made.derived.push_back(muster::read_derived_attribute("d/numa", numa_by_kind));
+        if (with_constraints && chance_.percent(25))
+            made.derived.push_back(muster::read_derived_attribute("d/link", link_by_numa));
         return made;
     }
 
