@@ -25,6 +25,8 @@ struct node_shares {
     /// What of the node's register cannot be read, so that the node may have more devices; empty =
     /// nothing.
     std::string unread = {};
+    /// Of a Device object: the warnings about it, which are not reported live.
+    std::vector<std::string> remarks = {};
 
     /// Returns the device, or nullptr. O(devices).
     [[nodiscard]] shared_device* find(std::string_view id) {

@@ -211,6 +211,9 @@ public:
         codec::share_planner(all, sharers, gpus, found, shares_).plan(made);
         for (const codec::diagnostic& each : found.findings())
             warnings_.insert(each.message);
+        for (const codec::koordinator_device_object& each : gpus)
+            for (const std::string& remark : each.shares.remarks)
+                warnings_.insert("Device " + each.metadata.key.name + ": " + remark);
         shares_gpus_ = made.shares_gpus;
         if (restricting_ > 0) {
             std::vector<const codec::node_topology_object*> topologies;

@@ -161,6 +161,34 @@ TEST_CASE(
     CHECK(of.objects.storage().plan().unread_registers.empty());
 }
 
+TEST_CASE("live, what is wrong with a Device of Koordinator is a warning with the node's name") {
+    const auto device = [](const std::string& gpus) {
+        return "---\napiVersion: scheduling.koordinator.sh/v1alpha1\nkind: Device\nmetadata: "
+               "{name: n1}\nspec: {devices: [" +
+               gpus + "]}\n";
+    };
+    const std::string gpu = "{type: gpu, minor: 0, health: true, resources: "
+                            "{koordinator.sh/gpu-core: 100, koordinator.sh/gpu-memory: 8Gi, "
+                            "koordinator.sh/gpu-memory-ratio: 100}}";
+    live of;
+    of.take(node("n1", ", koordinator.sh/gpu-core: 100, koordinator.sh/gpu-memory-ratio: 100") +
+            device(gpu + ", " + gpu + ", {type: gpu, minor: 1, health: true, resources: {}}") +
+            pod("containers: [{name: c, image: i, resources: {requests: {koordinator.sh/gpu-core: "
+                "50, koordinator.sh/gpu-memory-ratio: 50}, limits: {koordinator.sh/gpu-core: 50, "
+                "koordinator.sh/gpu-memory-ratio: 50}}}]"));
+    CHECK(of.outcome().empty());
+    const auto& warnings = of.objects.storage().devices().warnings();
+    CHECK(warnings ==
+          std::set<std::string>{
+              "Device n1: device 0 is listed twice, and gets no pods (expected each "
+              "minor once)",
+              "Device n1: device 1: the device gets no pods (expected "
+              "koordinator.sh/gpu-memory, and 100 of koordinator.sh/gpu-memory-ratio)"});
+    of.take(device(gpu));
+    CHECK(of.outcome() == "on n1");
+    CHECK(warnings.empty());
+}
+
 TEST_CASE("live, the first pod that shares a GPU starts though its node was there before") {
     live of;
     of.take("---\napiVersion: v1\nkind: Node\nmetadata: {name: h, annotations: "

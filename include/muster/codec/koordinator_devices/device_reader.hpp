@@ -30,8 +30,10 @@ namespace detail {
     return found ? std::optional(found->units_down()) : std::nullopt;
 }
 
-/// Reads the amounts of a GPU. One without memory gets no pods, with a warning.
-inline void read_gpu_amounts(object_reader& resources, shared_device& to) {
+/// Reads the amounts of a GPU. One without memory gets no pods, with a warning, which is added to
+/// `remarks` too.
+inline void read_gpu_amounts(object_reader& resources, shared_device& to,
+                             std::vector<std::string>& remarks) {
     namespace names = koordinator_devices;
     to.cores = device_amount(resources, names::core_resource);
     if (const auto npu = device_amount(resources, names::npu_core_resource); npu && !to.cores) {
@@ -43,9 +45,11 @@ inline void read_gpu_amounts(object_reader& resources, shared_device& to) {
     to.memory = memory.value_or(0);
     if (to.healthy && (!memory || ratio.value_or(100) != 100)) {
         to.healthy = false;
-        resources.warning("the device gets no pods (expected " +
-                          std::string(names::memory_resource) + ", and 100 of " +
-                          std::string(names::ratio_resource) + ")");
+        const std::string why = "the device gets no pods (expected " +
+                                std::string(names::memory_resource) + ", and 100 of " +
+                                std::string(names::ratio_resource) + ")";
+        resources.warning(why);
+        remarks.push_back("device " + to.id + ": " + why);
     }
 }
 
@@ -90,7 +94,8 @@ inline void read_functions(const field& groups_at, shared_device& to) {
 /// Reads one device. Returns nullopt if its type is none of GPU, RDMA and FPGA, or if an error was
 /// reported.
 [[nodiscard]] inline std::optional<shared_device>
-read_koordinator_one(object_reader& object, std::map<std::string, std::string>& uuids) {
+read_koordinator_one(object_reader& object, std::map<std::string, std::string>& uuids,
+                     std::vector<std::string>& remarks) {
     namespace names = koordinator_devices;
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     const auto type = object.required("type").as_string();
@@ -118,7 +123,7 @@ read_koordinator_one(object_reader& object, std::map<std::string, std::string>& 
     object.ignore({"moduleID", "conditions"});
     object.finish();
     if (is_gpu) {
-        read_gpu_amounts(resources, read);
+        read_gpu_amounts(resources, read, remarks);
     } else {
         read.cores = 0;
         read.memory = device_amount(resources, names::resource_of(*type)).value_or(0);
@@ -149,12 +154,13 @@ read_koordinator_one(object_reader& object, std::map<std::string, std::string>& 
     const field devices_at = spec.optional("devices");
     const array_reader devices = devices_at.as_array();
     devices.for_each_object([&](object_reader& each) {
-        auto device = detail::read_koordinator_one(each, read.uuids);
+        auto device = detail::read_koordinator_one(each, read.uuids, read.shares.remarks);
         if (!device)
             return;
         if (shared_device* const listed = read.shares.find(device->id)) {
-            each.warning("device " + device->id + " of node " + read.shares.node +
-                         " is listed twice, and gets no pods (expected each minor once)");
+            const std::string why = " is listed twice, and gets no pods (expected each minor once)";
+            each.warning("device " + device->id + " of node " + read.shares.node + why);
+            read.shares.remarks.push_back("device " + device->id + why);
             listed->healthy = false;
             return;
         }
@@ -170,10 +176,13 @@ read_koordinator_one(object_reader& object, std::map<std::string, std::string>& 
                      });
     std::string wrong;
     read.partitions = read_koordinator_partitions(read.metadata, read.shares.devices, wrong);
-    if (!wrong.empty())
-        object.warning(std::string(koordinator_devices::partitions_key) + ": " + wrong +
-                       ", so the partitions are ignored; if the Device or node honors them, no "
-                       "whole GPUs are given");
+    if (!wrong.empty()) {
+        const std::string why = std::string(koordinator_devices::partitions_key) + ": " + wrong +
+                                ", so the partitions are ignored; if the Device or node honors "
+                                "them, no whole GPUs are given";
+        object.warning(why);
+        read.shares.remarks.push_back(why);
+    }
     read.has_unread_partitions = !wrong.empty();
     if (read.partitions)
         read.partitions->is_required = honors_partitions(read.metadata);
