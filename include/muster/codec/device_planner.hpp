@@ -320,10 +320,12 @@ private:
         for (const node_object* const node : nodes_)
             supply.on.emplace(node->metadata.key.name, listed(*node, resource));
         std::size_t partitions = 0;
+        std::size_t tainted = 0;
         for (const std::size_t at : selected) {
             served_.emplace(at, resource);
             const device& of = *devices_[at].of;
             partitions += of.consumes.empty() ? 0U : 1U;
+            tainted += of.consumes.empty() && is_tainted(of) ? 1U : 0U;
             if (!is_tainted(of) && of.consumes.empty())
                 counted.push_back(at);
             const auto user = users_.find(devices_[at].id);
@@ -348,11 +350,13 @@ private:
             std::ranges::none_of(supply.on, [](const auto& each) { return each.second > 0; }))
             supply.lack = "device class " + catalog_->class_of(resource)->metadata.key.name +
                           " serves it, and selects no device of a complete pool";
-        else if (partitions > 0)
-            supply.lack = "of the devices of device class " +
-                          catalog_->class_of(resource)->metadata.key.name + ", " +
-                          std::to_string(partitions) +
-                          " are not counted: they share counters (partitions)";
+        else if (partitions + tainted > 0)
+            supply.lack =
+                "not counted of device class " + catalog_->class_of(resource)->metadata.key.name +
+                ": " + (tainted > 0 ? std::to_string(tainted) + " with taints" : "") +
+                (tainted > 0 && partitions > 0 ? ", " : "") +
+                (partitions > 0 ? std::to_string(partitions) + " that share counters (partitions)"
+                                : "");
         into_->kinds.emplace(resource, std::move(supply));
         for (const pod_object* const pod : pods_) {
             const auto asked = pod->requests.find(resource);

@@ -394,8 +394,15 @@ TEST_CASE("devices with taints that keep pods away, and devices that share count
     CHECK(decide(nodes + gpu_class +
                  slice("s", "nodeName: n1", "{name: d0, " + part + "}, {name: d1}") +
                  asks("a", "x.com/gpu: 2"))
-              .lack == "of the devices of device class gpu, 1 are not counted: they share counters "
-                       "(partitions)");
+              .lack == "not counted of device class gpu: 1 that share counters (partitions)");
+    CHECK(decide(nodes + gpu_class +
+                 slice("s", "nodeName: n1",
+                       "{name: d0, " + part +
+                           "}, {name: d1}, {name: d2, taints: [{key: k, effect: "
+                           "NoSchedule}]}") +
+                 asks("a", "x.com/gpu: 2"))
+              .lack ==
+          "not counted of device class gpu: 1 with taints, 1 that share counters (partitions)");
 }
 
 TEST_CASE("the selectors of a class match driver and attributes") {
