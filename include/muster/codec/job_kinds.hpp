@@ -11,6 +11,7 @@
 #include <muster/codec/kubeflow_reader.hpp>
 #include <muster/codec/leader_worker_set_reader.hpp>
 #include <muster/codec/ray_reader.hpp>
+#include <muster/codec/slurm/batch_script_reader.hpp>
 #include <muster/codec/spark_reader.hpp>
 #include <muster/codec/volcano_job_reader.hpp>
 #include <muster/codec/workload_reader.hpp>
@@ -71,6 +72,7 @@ inline constexpr std::array job_kinds{
     job_kind{"ray.io/v1alpha1", "RayService", read_ray<ray_kind::service>},
     job_kind{"sparkoperator.k8s.io/v1beta2", "SparkApplication", read_spark_application},
     job_kind{"sparkoperator.k8s.io/v1beta1", "SparkApplication", read_spark_application},
+    job_kind{"slurm.muster.dev/v1", "BatchScript", slurm::read_batch_script},
     job_kind{"apps/v1", "Deployment", read_replicas<translate::workload_kind::deployment>},
     job_kind{"apps/v1", "ReplicaSet", read_replicas<translate::workload_kind::replica_set>},
     job_kind{"v1", "ReplicationController", read_replicas<translate::workload_kind::replica_set>},
