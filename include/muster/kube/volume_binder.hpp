@@ -193,8 +193,11 @@ private:
             return ending{outcome::replaced, {}};
         if (!node_of(of.node))
             return ending{outcome::refused, "node " + of.node + " does not exist any longer"};
-        if (const auto* const plan = storage.plan().find(of.pod); plan && !plan->waits.empty())
+        const auto* const plan = storage.plan().find(of.pod);
+        if (plan && !plan->waits.empty())
             return ending{outcome::refused, plan->waits.front()};
+        if (plan && !plan->unmodelled.empty())
+            return ending{outcome::refused, plan->unmodelled.front()};
         for (const codec::pod_volume& each : pod->second.object.volumes) {
             if (each.claim.empty())
                 continue;

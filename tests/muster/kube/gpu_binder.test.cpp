@@ -395,8 +395,8 @@ TEST_CASE("a waiting pod that names its group already waits, and does not share 
     of.reserve("g");
     const auto* const effects = of.storage().plan().find({"team", "a"});
     REQUIRE(effects);
-    REQUIRE(effects->waits.size() == 1);
-    CHECK(effects->waits.front().starts_with("label runai-gpu-group names a group before"));
+    REQUIRE(effects->unmodelled.size() == 1);
+    CHECK(effects->unmodelled.front().starts_with("label runai-gpu-group names a group before"));
     CHECK_FALSE(of.devices().reservations().has_sharers("g"));
 }
 
