@@ -143,7 +143,7 @@ struct resource_slice_object {
 /// resource.k8s.io DeviceTaintRule: a taint on all devices that meet its selector.
 struct device_taint_rule_object {
     object_metadata metadata;
-    /// The rule has no selector, so it matches no device.
+    /// The rule has no selector, so it matches no device (Kubernetes 1.37 and later).
     bool matches_none = false;
     /// Absent = every driver, every pool, every device.
     std::optional<std::string> driver;
