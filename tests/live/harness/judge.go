@@ -141,6 +141,23 @@ func judge(all []written, nodes map[string]amounts, namespace string, ours []str
 		if pod := pods[each.name]; pod != nil && pod.node == "" && each.resource == "pods/status" {
 			pod.takes = requestOf(each.answer)
 		}
+		if pod := pods[each.name]; pod != nil && pod.node != "" && each.resource == "pods/status" {
+			// Which resources a claim serves may stand in a write whose sender was killed: the log has it after the
+			// bind, or only what the next writer of the status got for an answer.
+			now := requestOf(each.answer)
+			for resource, amount := range pod.takes {
+				if _, takes := now[resource]; takes {
+					continue
+				}
+				used[pod.node][resource] -= amount
+				for _, each := range beyond {
+					if each.node == pod.node && each.resource == resource {
+						each.over -= amount
+					}
+				}
+				delete(pod.takes, resource)
+			}
+		}
 		switch {
 		case each.resource == "pods" && each.verb == "create":
 			name := text(each.answer, "metadata", "name")
