@@ -193,11 +193,11 @@ check_commands() {
 }
 
 # storage_kinds: the storage and device kinds that the scheduler reads and every server has, as
-# `kubectl get` names them.
+# `kubectl get` names them. A server has DeviceTaintRules only if its administrator enables them.
 storage_kinds() {
     tr -d ' \n' <"$source/include/muster/kube/dialect.hpp" |
         grep -oE '"([a-z0-9.]+/)?v1","[A-Za-z]+","[a-z]+",content::storage' |
-        sed 's/^"[^"]*","[^"]*","//; s/".*//; s/^persistentvolumeclaims$/pvc/; s/^persistentvolumes$/pv/'
+        sed 's/^"[^"]*","[^"]*","//; s/".*//; s/^persistentvolumeclaims$/pvc/; s/^persistentvolumes$/pv/; /^devicetaintrules$/d'
 }
 
 check_kinds() {
