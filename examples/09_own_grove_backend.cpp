@@ -11,10 +11,10 @@
 
 #include <boost/json/serialize.hpp>
 
-#include <muster/codec/grove_reader.hpp>
-#include <muster/codec/read_documents.hpp>
+#include <muster/apis/grove/backends.hpp>
+#include <muster/apis/grove/set_reader.hpp>
+#include <muster/document/read_documents.hpp>
 #include <muster/lifecycle/grove_controller.hpp>
-#include <muster/translate/grove_backends.hpp>
 
 namespace {
 

@@ -10,13 +10,13 @@
 #include <boost/json/array.hpp>
 
 #include <muster/advice/forecast.hpp>
-#include <muster/codec/cluster.hpp>
-#include <muster/codec/device_assignment.hpp>
-#include <muster/codec/pod_group_status.hpp>
-#include <muster/codec/queue_status.hpp>
-#include <muster/codec/volume_words.hpp>
+#include <muster/apis/core/claims/device_assignment.hpp>
+#include <muster/apis/core/volumes/volume_words.hpp>
 #include <muster/cycle/cycle.hpp>
 #include <muster/explain/explain_kept.hpp>
+#include <muster/input/cluster.hpp>
+#include <muster/input/pod_group_status.hpp>
+#include <muster/input/queue_status.hpp>
 #include <muster/muster.hpp>
 
 #include "check_plan.hpp"

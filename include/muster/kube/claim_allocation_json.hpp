@@ -16,9 +16,9 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
 
+#include <muster/apis/core/claims/device_catalog.hpp>
+#include <muster/apis/core/claims/device_objects.hpp>
 #include <muster/base/timestamp.hpp>
-#include <muster/codec/device_catalog.hpp>
-#include <muster/codec/device_objects.hpp>
 #include <muster/devices/device_allocation.hpp>
 #include <muster/kube/device_choices.hpp>
 #include <muster/kube/time.hpp>

@@ -9,9 +9,9 @@
 
 #include <boost/json/object.hpp>
 
+#include <muster/apis/gang_definition.hpp>
 #include <muster/base/timestamp.hpp>
-#include <muster/codec/gang_definition.hpp>
-#include <muster/codec/group_objects.hpp>
+#include <muster/input/group_objects.hpp>
 #include <muster/kube/group_conditions.hpp>
 #include <muster/kube/group_report.hpp>
 #include <muster/kube/time.hpp>

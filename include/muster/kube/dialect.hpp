@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include <muster/codec/membership.hpp>
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/input/membership.hpp>
 #include <muster/kube/http.hpp>
 
 namespace muster {

@@ -13,8 +13,8 @@
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 
+#include <muster/apis/core/objects.hpp>
 #include <muster/base/timestamp.hpp>
-#include <muster/codec/objects.hpp>
 #include <muster/kube/arrived.hpp>
 #include <muster/kube/group_latch.hpp>
 #include <muster/kube/time.hpp>

@@ -8,7 +8,7 @@
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 
-#include <muster/codec/group_objects.hpp>
+#include <muster/input/group_objects.hpp>
 #include <muster/kube/arrived.hpp>
 #include <muster/kube/dialect.hpp>
 

@@ -5,7 +5,7 @@
 
 #include <boost/json/object.hpp>
 
-#include <muster/codec/group_objects.hpp>
+#include <muster/input/group_objects.hpp>
 #include <muster/kube/coscheduling_group_status.hpp>
 #include <muster/kube/group_report.hpp>
 #include <muster/kube/kai_group_status.hpp>

@@ -12,16 +12,16 @@
 
 #include <boost/json/object.hpp>
 
-#include <muster/codec/grove_reader.hpp>
-#include <muster/codec/grove_topology_reader.hpp>
+#include <muster/apis/grove/backends.hpp>
+#include <muster/apis/grove/set_reader.hpp>
+#include <muster/apis/grove/topology_check.hpp>
+#include <muster/apis/grove/topology_reader.hpp>
+#include <muster/gangs/target.hpp>
 #include <muster/kube/object_cache.hpp>
 #include <muster/kube/read_and_look.hpp>
 #include <muster/lifecycle/document_fields.hpp>
 #include <muster/lifecycle/grove_controller.hpp>
 #include <muster/lifecycle/object_step.hpp>
-#include <muster/translate/grove_backends.hpp>
-#include <muster/translate/grove_topology_check.hpp>
-#include <muster/translate/target.hpp>
 
 namespace muster {
 inline namespace v0_1 {

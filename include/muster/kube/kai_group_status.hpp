@@ -11,7 +11,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
-#include <muster/codec/queue_status.hpp>
+#include <muster/input/queue_status.hpp>
 #include <muster/kube/group_conditions.hpp>
 #include <muster/kube/group_report.hpp>
 #include <muster/kube/order_requests.hpp>

@@ -14,9 +14,9 @@
 
 #include <muster/adapter/cluster_view.hpp>
 #include <muster/adapter/sightings.hpp>
-#include <muster/codec/cluster.hpp>
-#include <muster/codec/membership.hpp>
-#include <muster/codec/pod_age.hpp>
+#include <muster/apis/core/pod_age.hpp>
+#include <muster/input/cluster.hpp>
+#include <muster/input/membership.hpp>
 #include <muster/kube/component_batch.hpp>
 #include <muster/kube/dialect.hpp>
 #include <muster/kube/gang_records.hpp>

@@ -17,12 +17,12 @@
 #include <boost/json/value.hpp>
 
 #include <muster/adapter/cluster_view.hpp>
-#include <muster/codec/cluster.hpp>
-#include <muster/codec/disruption_budget_reader.hpp>
-#include <muster/codec/gang_links.hpp>
-#include <muster/codec/group_claim_reader.hpp>
-#include <muster/codec/manifests.hpp>
-#include <muster/codec/membership.hpp>
+#include <muster/apis/core/claims/group_claim_reader.hpp>
+#include <muster/apis/core/disruption_budget_reader.hpp>
+#include <muster/input/cluster.hpp>
+#include <muster/input/gang_links.hpp>
+#include <muster/input/manifests.hpp>
+#include <muster/input/membership.hpp>
 #include <muster/kube/arrived.hpp>
 #include <muster/kube/dialect.hpp>
 #include <muster/kube/group_document.hpp>

@@ -13,8 +13,8 @@
 #include <boost/json/value.hpp>
 
 #include <muster/adapter/writes.hpp>
-#include <muster/codec/objects.hpp>
-#include <muster/codec/share_objects.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/apis/shares/share_objects.hpp>
 #include <muster/kube/http.hpp>
 #include <muster/vocabulary/answer.hpp>
 

@@ -12,16 +12,16 @@
 
 #include <boost/json/object.hpp>
 
-#include <muster/codec/field_reader.hpp>
-#include <muster/codec/job_status_reader.hpp>
-#include <muster/codec/reading_context.hpp>
-#include <muster/codec/t9k_job_reader.hpp>
+#include <muster/apis/core/reading_context.hpp>
+#include <muster/apis/t9k/jobs/job.hpp>
+#include <muster/apis/t9k/jobs/job_reader.hpp>
+#include <muster/document/field_reader.hpp>
 #include <muster/kube/object_cache.hpp>
 #include <muster/kube/queue_ages.hpp>
 #include <muster/kube/read_and_look.hpp>
 #include <muster/lifecycle/job_controller.hpp>
+#include <muster/lifecycle/job_status_reader.hpp>
 #include <muster/lifecycle/object_step.hpp>
-#include <muster/translate/t9k_job.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -5,7 +5,7 @@
 
 #include <boost/json/object.hpp>
 
-#include <muster/codec/pod_group_status.hpp>
+#include <muster/input/pod_group_status.hpp>
 #include <muster/kube/group_report.hpp>
 #include <muster/kube/time.hpp>
 

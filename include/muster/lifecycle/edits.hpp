@@ -12,7 +12,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
-#include <muster/translate/t9k_job.hpp>
+#include <muster/apis/t9k/jobs/job.hpp>
 
 namespace muster {
 inline namespace v0_1 {

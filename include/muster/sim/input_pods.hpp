@@ -10,15 +10,15 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
-#include <muster/codec/membership.hpp>
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/apis/t9k/jobs/gang.hpp>
+#include <muster/apis/t9k/jobs/job.hpp>
+#include <muster/document/json_text.hpp>
+#include <muster/document/transition_id.hpp>
+#include <muster/gangs/pod_marks.hpp>
+#include <muster/input/membership.hpp>
 #include <muster/lifecycle/observation.hpp>
-#include <muster/lifecycle/transition_id.hpp>
 #include <muster/sim/job_controller.hpp>
-#include <muster/translate/json_text.hpp>
-#include <muster/translate/pod_marks.hpp>
-#include <muster/translate/t9k_gang.hpp>
-#include <muster/translate/t9k_job.hpp>
 #include <muster/vocabulary/pod.hpp>
 
 namespace muster {

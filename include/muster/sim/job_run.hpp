@@ -16,7 +16,8 @@
 #include <vector>
 
 #include <muster/adapter/virtual_time.hpp>
-#include <muster/codec/cluster.hpp>
+#include <muster/apis/t9k/jobs/gang.hpp>
+#include <muster/input/cluster.hpp>
 #include <muster/sim/grove_play.hpp>
 #include <muster/sim/input_pods.hpp>
 #include <muster/sim/job_controller.hpp>
@@ -26,7 +27,6 @@
 #include <muster/sim/run_script.hpp>
 #include <muster/sim/run_stage.hpp>
 #include <muster/sim/run_words.hpp>
-#include <muster/translate/t9k_gang.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -11,12 +11,12 @@
 #include <utility>
 
 #include <muster/adapter/memory_cluster.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/apis/core/volumes/volume_plan.hpp>
+#include <muster/apis/core/volumes/volume_words.hpp>
 #include <muster/base/assert.hpp>
-#include <muster/codec/cluster.hpp>
-#include <muster/codec/membership.hpp>
-#include <muster/codec/objects.hpp>
-#include <muster/codec/volume_plan.hpp>
-#include <muster/codec/volume_words.hpp>
+#include <muster/input/cluster.hpp>
+#include <muster/input/membership.hpp>
 #include <muster/sim/grove_order.hpp>
 #include <muster/sim/pod_lifetimes.hpp>
 #include <muster/sim/run_record.hpp>

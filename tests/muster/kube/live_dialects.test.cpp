@@ -15,10 +15,10 @@
 #include <boost/json/serialize.hpp>
 #include <doctest/doctest.h>
 
-#include <muster/codec/broken_objects.hpp>
-#include <muster/codec/cluster_input.hpp>
-#include <muster/codec/read_documents.hpp>
 #include <muster/cycle/cycle.hpp>
+#include <muster/document/read_documents.hpp>
+#include <muster/input/broken_objects.hpp>
+#include <muster/input/cluster_input.hpp>
 #include <muster/kube/sent_objects.hpp>
 
 namespace live_dialects_test {
