@@ -392,7 +392,8 @@ private:
                                    std::numeric_limits<std::int32_t>::max(), read);
                 pod.priority = read;
             } else if (field == "queue") {
-                pod.metadata.labels.set(std::string(t9k_queue_label), std::string(value));
+                pod.metadata.labels.set(std::string(translate::keys::t9k_queue),
+                                        std::string(value));
             } else if (field == "minMember" && pod.metadata.labels.find(ack_minimum_label)) {
                 fault = set_number(value, 1, largest_member_count, read);
                 pod.metadata.labels.set(std::string(ack_minimum_label), std::to_string(read));

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <muster/apis/gang_apis.hpp>
 #include <muster/apis/gang_definition.hpp>
 #include <muster/apis/gang_member.hpp>
 #include <muster/document/diagnostic.hpp>
@@ -19,50 +20,31 @@ namespace muster {
 inline namespace v0_1 {
 namespace codec {
 
-/// Whether a pod's marks make a gang when nothing else in the input describes it. ACK's and
-/// Kueue's names without a minimum do not: both belong together.
+/// Whether a pod's marks make a gang when nothing else in the input describes it.
 [[nodiscard]] inline bool stands_alone(const translate::gang_claim& claim) {
-    return claim.key != translate::keys::sigs_name && claim.key != translate::keys::koord_name &&
-           claim.api != translate::gang_api::kueue;
+    bool alone = true;
+    apis::find_api([&]<class Api>() {
+        if constexpr (requires { Api::stands_alone(claim); })
+            alone = alone && (Api::facts.api != claim.api || Api::stands_alone(claim));
+        return false;
+    });
+    return alone;
 }
 
 /// A gang whose object the input does not hold, as far as a pod's marks tell: its API and name.
 [[nodiscard]] inline gang_definition undescribed_gang(const translate::gang_claim& claim,
                                                       std::string name_space, object_place where) {
-    using translate::gang_api;
-    using translate::target;
     gang_definition made;
     made.gang.kind = "PodGroup";
     made.gang.name_space = std::move(name_space);
     made.gang.name = claim.group;
     made.where = std::move(where);
-    switch (claim.api) {
-    case gang_api::none:
-    case gang_api::kueue:
-        break;
-    case gang_api::t9k:
-        made.gang.origin = target::t9k;
-        break;
-    case gang_api::coscheduling:
-        made.gang.origin = target::scheduler_plugins;
-        break;
-    case gang_api::volcano:
-        made.gang.origin = target::volcano;
-        break;
-    case gang_api::kai:
-        made.gang.origin = target::kai_0_15;
-        break;
-    case gang_api::workload:
-        // In Kubernetes 1.35 the Workload is named, and a part of it.
-        made.gang.origin =
-            claim.key == "spec.workloadRef" ? target::workload_1_35 : target::workload_1_37;
-        std::ranges::replace(made.gang.name, '/', '-');
-        break;
-    case gang_api::grove:
-        made.gang.kind = "PodGang";
-        made.gang.origin = target::grove;
-        break;
-    }
+    apis::find_api([&]<class Api>() {
+        if constexpr (requires { Api::describe(claim, made); })
+            if (Api::facts.api == claim.api)
+                Api::describe(claim, made);
+        return false;
+    });
     return made;
 }
 

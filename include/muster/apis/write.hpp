@@ -2,21 +2,15 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <boost/json/object.hpp>
 
-#include <muster/apis/ack/writer.hpp>
 #include <muster/apis/core/pods_writer.hpp>
-#include <muster/apis/grove/writer.hpp>
-#include <muster/apis/kai/writer.hpp>
-#include <muster/apis/koordinator/writer.hpp>
-#include <muster/apis/scheduler_plugins/writer.hpp>
-#include <muster/apis/t9k/writer.hpp>
-#include <muster/apis/volcano/writer.hpp>
-#include <muster/apis/workload/writer.hpp>
+#include <muster/apis/gang_apis.hpp>
 #include <muster/base/assert.hpp>
 #include <muster/gangs/check_manifest.hpp>
 #include <muster/gangs/expressiveness.hpp>
@@ -37,40 +31,20 @@ namespace detail {
 
 } // namespace detail
 
-/// Writes one gang with its pods for `to`. Violations say why its API server would refuse an
-/// object; then none of them is to be used.
+/// Writes one gang with its pods for `to`, which is one of `targets`. Violations say why its API
+/// server would refuse an object; then none of them is to be used.
 [[nodiscard]] inline written write(target to, const gang_bundle& bundle,
                                    const write_options& options = {}) {
-    switch (to) {
-    case target::t9k:
-        return write_with(t9k_writer{}, bundle, options);
-    case target::ack_1_30:
-        return write_with(ack_writer{ack_version::v1_30}, bundle, options);
-    case target::ack_1_31:
-        return write_with(ack_writer{ack_version::v1_31}, bundle, options);
-    case target::scheduler_plugins:
-        return write_with(scheduler_plugins_writer{}, bundle, options);
-    case target::volcano:
-        return write_with(volcano_writer{}, bundle, options);
-    case target::koordinator:
-        return write_with(koordinator_writer{}, bundle, options);
-    case target::kai_0_14:
-        return write_with(kai_writer{kai_version::v0_14}, bundle, options);
-    case target::kai_0_15:
-        return write_with(kai_writer{kai_version::v0_15}, bundle, options);
-    case target::workload_1_35:
-        return write_with(workload_writer{workload_version::v1_35}, bundle, options);
-    case target::workload_1_36:
-        return write_with(workload_writer{workload_version::v1_36}, bundle, options);
-    case target::workload_1_37:
-        return write_with(workload_writer{workload_version::v1_37}, bundle, options);
-    case target::grove:
-        return write_with(grove_writer{}, bundle, options);
-    case target::pods:
+    if (to == target::pods)
         return detail::write_pods(bundle, options);
-    }
-    MUSTER_ASSERT(false, "all targets are above");
-    return {};
+    std::optional<written> made;
+    const bool known = apis::find_api([&]<class Api>() {
+        if constexpr (requires { Api::write(to, bundle, options); })
+            made = Api::write(to, bundle, options);
+        return made.has_value();
+    });
+    MUSTER_ASSERT(known, "a target is plain pods, or a record of gang_apis writes it");
+    return known ? *std::move(made) : written{};
 }
 
 namespace detail {

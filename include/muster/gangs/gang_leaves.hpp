@@ -13,8 +13,8 @@
 #include <boost/json/object.hpp>
 #include <boost/json/string.hpp>
 
+#include <muster/apis/gang_facts.hpp>
 #include <muster/document/json_text.hpp>
-#include <muster/gangs/gang_keys.hpp>
 #include <muster/gangs/gang_marks.hpp>
 #include <muster/gangs/gang_object.hpp>
 #include <muster/gangs/job_object.hpp>

@@ -16,8 +16,8 @@
 #include <boost/json/string.hpp>
 #include <boost/json/value.hpp>
 
+#include <muster/apis/gang_facts.hpp>
 #include <muster/document/json_text.hpp>
-#include <muster/gangs/gang_keys.hpp>
 #include <muster/gangs/gang_object.hpp>
 #include <muster/gangs/job_object.hpp>
 
@@ -25,33 +25,17 @@ namespace muster {
 inline namespace v0_1 {
 namespace translate {
 
-/// Labels of a pod that tie it to a gang.
-inline constexpr std::array membership_labels{
-    keys::t9k_group,     keys::sigs_group,  keys::sigs_name,  keys::sigs_minimum,
-    keys::plugins_group, keys::sigs_groups, keys::kueue_group};
-
-/// Annotations of a pod that do.
-inline constexpr std::array membership_annotations{
-    keys::volcano_group, keys::volcano_own_group, keys::kai_group,  keys::koord_name,
-    keys::koord_groups,  keys::sigs_groups,       keys::kueue_group};
-
 /// The first mark by which a PodTemplateSpec ties its pods to a gang of its own; empty if none.
 [[nodiscard]] inline std::string_view membership_mark(const boost::json::object* pod_template) {
     const boost::json::object* const metadata = find_object(pod_template, "metadata");
-    const boost::json::object* const labels = find_object(metadata, "labels");
-    const boost::json::object* const annotations = find_object(metadata, "annotations");
-    if (labels)
-        for (const std::string_view key : membership_labels)
-            if (find(labels, key))
-                return key;
-    if (annotations)
-        for (const std::string_view key : membership_annotations)
-            if (find(annotations, key))
-                return key;
-    const boost::json::object* const spec = find_object(pod_template, "spec");
-    for (const std::string_view key : {"schedulingGroup", "workloadRef"})
-        if (find(spec, key))
-            return key;
+    for (const auto& [place, in] : {std::pair{mark_place::label, find_object(metadata, "labels")},
+                                    {mark_place::annotation, find_object(metadata, "annotations")},
+                                    {mark_place::field, find_object(pod_template, "spec")}})
+        for (const api_facts& api : gang_facts)
+            for (const gang_mark& each : api.marks)
+                if (each.at == place && each.use == mark_use::membership && in &&
+                    find(in, each.key))
+                    return each.key;
     return {};
 }
 

@@ -10,6 +10,7 @@
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 
+#include <muster/gangs/gang_api.hpp>
 #include <muster/gangs/loss.hpp>
 #include <muster/gangs/target.hpp>
 #include <muster/vocabulary/gang.hpp>
@@ -37,21 +38,6 @@ struct gang_priority {
     std::string class_name;
 
     [[nodiscard]] friend bool operator==(const gang_priority&, const gang_priority&) = default;
-};
-
-/// The families of gang APIs that share marks on pods.
-enum class gang_api : std::uint8_t {
-    none,
-    t9k,
-    /// ACK's labels, scheduler-plugins (old and new) and Koordinator.
-    coscheduling,
-    volcano,
-    kai,
-    /// Kubernetes' Workload and PodGroup.
-    workload,
-    grove,
-    /// The marks of Kueue's plain pod groups.
-    kueue,
 };
 
 /// Something that only the API it comes from has a word for, verbatim. A writer for the same API

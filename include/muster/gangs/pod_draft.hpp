@@ -156,15 +156,19 @@ public:
     [[nodiscard]] boost::json::object strip_marks() {
         boost::json::object labels;
         boost::json::object& own = metadata()["labels"].get_object();
-        for (const std::string_view key : membership_labels)
-            move_to(labels, own, key);
+        for (const api_facts& api : gang_facts)
+            for (const gang_mark& each : api.marks)
+                if (each.at == mark_place::label && each.use == mark_use::membership)
+                    move_to(labels, own, each.key);
         for (const std::string_view key : {owner_mark::queue, owner_mark::preemptibility})
             move_to(labels, own, key);
         boost::json::object texts;
         if (boost::json::value* const at = metadata().if_contains("annotations");
             at && at->is_object()) {
-            for (const std::string_view key : membership_annotations)
-                move_to(texts, at->get_object(), key);
+            for (const api_facts& api : gang_facts)
+                for (const gang_mark& each : api.marks)
+                    if (each.at == mark_place::annotation && each.use == mark_use::membership)
+                        move_to(texts, at->get_object(), each.key);
             for (const std::string_view key :
                  {owner_mark::topology_name, owner_mark::topology_required,
                   owner_mark::topology_preferred, owner_mark::volcano_queue})

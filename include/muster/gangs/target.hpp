@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
+#include <compare>
 #include <cstdint>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <boost/json/object.hpp>
@@ -15,40 +14,43 @@ namespace muster {
 inline namespace v0_1 {
 namespace translate {
 
-/// The gang APIs that can be written, each with the version whose words it takes.
-enum class target : std::uint8_t {
-    t9k,
-    ack_1_30,
-    ack_1_31,
-    scheduler_plugins,
-    volcano,
-    koordinator,
-    kai_0_14,
-    kai_0_15,
-    workload_1_35,
-    workload_1_36,
-    workload_1_37,
-    grove,
+/// A gang API that can be written, with the version whose words it takes, by the name that users
+/// type. A target of one's own is another such value.
+struct target {
+    std::string_view name{};
+
+    static const target t9k;
+    static const target ack_1_30;
+    static const target ack_1_31;
+    static const target scheduler_plugins;
+    static const target volcano;
+    static const target koordinator;
+    static const target kai_0_14;
+    static const target kai_0_15;
+    static const target workload_1_35;
+    static const target workload_1_36;
+    static const target workload_1_37;
+    static const target grove;
     /// Plain pods with the marks that their own API gave them.
-    pods,
+    static const target pods;
+
+    [[nodiscard]] friend constexpr bool operator==(target, target) = default;
+    [[nodiscard]] friend constexpr auto operator<=>(target, target) = default;
 };
 
-/// Every target with the name that users type.
-inline constexpr std::array<std::pair<target, std::string_view>, 13> targets{{
-    {target::t9k, "t9k"},
-    {target::ack_1_30, "ack-1.30"},
-    {target::ack_1_31, "ack-1.31"},
-    {target::scheduler_plugins, "scheduler-plugins"},
-    {target::volcano, "volcano"},
-    {target::koordinator, "koordinator"},
-    {target::kai_0_14, "kai-0.14"},
-    {target::kai_0_15, "kai-0.15"},
-    {target::workload_1_35, "workload-1.35"},
-    {target::workload_1_36, "workload-1.36"},
-    {target::workload_1_37, "workload-1.37"},
-    {target::grove, "grove"},
-    {target::pods, "pods"},
-}};
+inline constexpr target target::t9k{"t9k"};
+inline constexpr target target::ack_1_30{"ack-1.30"};
+inline constexpr target target::ack_1_31{"ack-1.31"};
+inline constexpr target target::scheduler_plugins{"scheduler-plugins"};
+inline constexpr target target::volcano{"volcano"};
+inline constexpr target target::koordinator{"koordinator"};
+inline constexpr target target::kai_0_14{"kai-0.14"};
+inline constexpr target target::kai_0_15{"kai-0.15"};
+inline constexpr target target::workload_1_35{"workload-1.35"};
+inline constexpr target target::workload_1_36{"workload-1.36"};
+inline constexpr target target::workload_1_37{"workload-1.37"};
+inline constexpr target target::grove{"grove"};
+inline constexpr target target::pods{"pods"};
 
 /// Whose reading of Grove is meant where the two differ; never guessed from an input.
 enum class grove_dialect : std::uint8_t {

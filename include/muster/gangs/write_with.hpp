@@ -10,9 +10,9 @@
 
 #include <boost/json/object.hpp>
 
+#include <muster/apis/gang_facts.hpp>
 #include <muster/gangs/check_manifest.hpp>
 #include <muster/gangs/expressiveness.hpp>
-#include <muster/gangs/gang_keys.hpp>
 #include <muster/gangs/gang_object.hpp>
 #include <muster/gangs/pod_marks.hpp>
 #include <muster/gangs/split_namespaces.hpp>

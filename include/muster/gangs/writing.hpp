@@ -15,10 +15,10 @@
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 
+#include <muster/apis/gang_facts.hpp>
 #include <muster/base/assert.hpp>
 #include <muster/document/json_text.hpp>
 #include <muster/gangs/expressiveness.hpp>
-#include <muster/gangs/gang_keys.hpp>
 #include <muster/gangs/gang_minima.hpp>
 #include <muster/gangs/gang_object.hpp>
 #include <muster/gangs/names.hpp>
@@ -50,25 +50,6 @@ namespace translate {
     if (!vertex.together || !vertex.together->preferred)
         return {};
     return vertex.together->within.levels[*vertex.together->preferred];
-}
-
-/// The scheduler that a target's pods usually name; empty: none.
-[[nodiscard]] constexpr std::string_view usual_scheduler(target of) noexcept {
-    switch (of) {
-    case target::t9k:
-        return schedulers::t9k;
-    case target::scheduler_plugins:
-        return schedulers::plugins;
-    case target::koordinator:
-        return schedulers::koordinator;
-    case target::volcano:
-        return schedulers::volcano;
-    case target::kai_0_14:
-    case target::kai_0_15:
-        return schedulers::kai;
-    default:
-        return {};
-    }
 }
 
 /// Takes those owners off that have no uid yet: the API server would refuse the object, and whoever
@@ -309,8 +290,7 @@ private:
     // A scheduler of somebody's own serves the API that the pod came with, and also those that no
     // scheduler is named for.
     [[nodiscard]] bool keeps(std::string_view asked, std::string_view usual) const {
-        return !asked.empty() &&
-               std::ranges::find(schedulers::usual, asked) == schedulers::usual.end() &&
+        return !asked.empty() && !is_usual_scheduler(asked) &&
                (usual.empty() || (gang().origin && usual_scheduler(*gang().origin) == usual));
     }
 
@@ -325,7 +305,7 @@ private:
     void own(boost::json::object& metadata) const {
         if (!from_grove())
             return own(metadata, gang().owners);
-        own(metadata, {{"scheduler.grove.io/v1alpha1", "PodGang", gang().name, gang().uid,
+        own(metadata, {{std::string(grove_gang_version), "PodGang", gang().name, gang().uid,
                         options_->dialect == grove_dialect::upstream}});
     }
 

@@ -400,7 +400,7 @@ make_cluster(const manifests& objects, const std::set<std::string_view>& kinds, 
         static_cast<void>(state.upsert_queue("default", queue<Width>{}));
     if (!names.contains(kai_default_queue) &&
         std::ranges::any_of(objects.gangs, [](const declared_gang& each) {
-            return each.origin == group_origin::kai;
+            return each.origin.api == translate::gang_api::kai;
         }))
         static_cast<void>(state.upsert_queue(std::string(kai_default_queue), queue<Width>{}));
     for (const queue_object& object : objects.queues)

@@ -102,10 +102,10 @@ inline void check_queues_of_pods(const manifests& objects, const group_map& grou
         const auto queue = queues.find(facts.queue);
         for (const std::size_t at : facts.members) {
             const pod_object& pod = objects.pods[at];
-            const std::string* own = label(pod, t9k_queue_label);
+            const std::string* own = label(pod, translate::keys::t9k_queue);
             if (facts.object && own && *own != facts.queue && !std::exchange(contradicts, true))
                 report(out, severity::warning, pod.metadata.where,
-                       {"metadata", "labels", t9k_queue_label},
+                       {"metadata", "labels", translate::keys::t9k_queue},
                        in_quotes(*own) + " is not the queue of its group, which counts (expected " +
                            (facts.queue.empty() ? std::string("none") : in_quotes(facts.queue)) +
                            ")");

@@ -17,9 +17,10 @@
 
 #include <muster/apis/ack/labels.hpp>
 #include <muster/apis/core/objects.hpp>
+#include <muster/apis/gang_apis.hpp>
+#include <muster/apis/gang_claims.hpp>
 #include <muster/apis/gang_definition.hpp>
 #include <muster/apis/missing_group.hpp>
-#include <muster/apis/scheduler_plugins/group_reader.hpp>
 #include <muster/apis/spark/application.hpp>
 #include <muster/apis/undescribed_group.hpp>
 #include <muster/base/assert.hpp>
@@ -399,17 +400,17 @@ private:
                                           const loose_pod& pod) {
         gang_definition made;
         made.gang.kind = "PodGroup";
-        if (claim.api == translate::gang_api::coscheduling)
-            made.gang.origin = claim.key == translate::keys::koord_name
-                                   ? translate::target::koordinator
-                                   : translate::target::ack_1_31;
         made.gang.name_space = pod.key.name_space;
         made.gang.name = claim.group;
         // Without one it is an error already; others of its pods need not complain of it.
         made.gang.tree = gang_tree(parse_count(claim.minimum, 1).value_or(1));
         made.where = pod.where;
-        if (claim.api == translate::gang_api::coscheduling)
-            read_coscheduling_words(marks, made, *out_, stands_);
+        apis::find_api([&]<class Api>() {
+            if constexpr (requires { Api::define(claim, marks, made, *out_, stands_); })
+                if (Api::facts.api == claim.api)
+                    Api::define(claim, marks, made, *out_, stands_);
+            return false;
+        });
         static_cast<void>(define(claim.api, std::move(made), pod.order));
         return anchors_.find({claim.api, pod.key.name_space, claim.group});
     }

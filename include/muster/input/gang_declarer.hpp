@@ -29,24 +29,9 @@ namespace codec {
 
 /// How the groups of an API are declared; jobs' where it is none's.
 [[nodiscard]] inline group_origin origin_of(translate::gang_api api) noexcept {
-    switch (api) {
-    case translate::gang_api::coscheduling:
-        return group_origin::coscheduling;
-    case translate::gang_api::volcano:
-        return group_origin::volcano;
-    case translate::gang_api::kai:
-        return group_origin::kai;
-    case translate::gang_api::workload:
-        return group_origin::workload;
-    case translate::gang_api::grove:
-        return group_origin::grove;
-    case translate::gang_api::kueue:
-        return group_origin::kueue;
-    case translate::gang_api::none:
-    case translate::gang_api::t9k:
-        break;
-    }
-    return group_origin::job;
+    return api == translate::gang_api::none || api == translate::gang_api::t9k
+               ? group_origin::job
+               : group_origin::declared(api);
 }
 
 namespace detail {
@@ -177,7 +162,7 @@ private:
                 made.metadata.labels.set(std::string(label.key()),
                                          std::string(label.value().get_string()));
         made.origin = origin_of(of.api);
-        if (made.origin == group_origin::coscheduling) {
+        if (made.origin.api == translate::gang_api::coscheduling) {
             for (const translate::leaf_size& each : gang.sizes)
                 if (!each.object.empty())
                     made.parts.push_back(
@@ -194,7 +179,8 @@ private:
                                  pod.leaf);
         made.priority = priority_of(gang, made, lookup);
         // What Volcano's admission puts in.
-        made.queue = gang.queue.value_or(made.origin == group_origin::volcano ? "default" : "");
+        made.queue =
+            gang.queue.value_or(made.origin.api == translate::gang_api::volcano ? "default" : "");
         const auto local = translate::find_text(&gang.labels, kueue_queue_label);
         if (made.queue.empty() && objects_->kueue && local)
             wait_for_kueue(of, *local, made);
@@ -208,7 +194,7 @@ private:
             if (word.field == "preemptionPolicy" && word.value == "Never")
                 made.may_preempt = false;
         }
-        if (made.origin != group_origin::grove && !gang.topology_name.empty() &&
+        if (made.origin.api != translate::gang_api::grove && !gang.topology_name.empty() &&
             asks_topology(made) &&
             std::ranges::none_of(objects_->topologies, [&](const topology_object& each) {
                 return each.metadata.key.name == gang.topology_name;
@@ -225,7 +211,7 @@ private:
     /// Returns why Kueue does not admit the members of a plain pod group as they are: their queues
     /// differ. Pods that have failed do not count.
     [[nodiscard]] std::string disagreement_of(const declared_gang& gang) {
-        if (gang.origin != group_origin::kueue)
+        if (gang.origin.api != translate::gang_api::kueue)
             return {};
         const pod_object* first = nullptr;
         for (const auto& [key, leaf] : gang.members) {
@@ -273,7 +259,7 @@ private:
         if (const auto workload = translate::find_text(&gang.labels, kueue_priority_label))
             if (const auto known = lookup.workload_class_value(*workload))
                 return *known;
-        if (made.origin == group_origin::kueue && !made.members.empty())
+        if (made.origin.api == translate::gang_api::kueue && !made.members.empty())
             if (const auto* const workload =
                     label(pod_at(made.members.begin()->first), kueue_priority_label))
                 if (const auto known = lookup.workload_class_value(*workload))

@@ -203,10 +203,7 @@ private:
         using translate::target;
         translate::gang_priority& own = of.gang.priority;
         const auto origin = of.gang.origin;
-        const bool by_pods = !origin || *origin == target::ack_1_31 ||
-                             *origin == target::scheduler_plugins ||
-                             *origin == target::koordinator || *origin == target::workload_1_35 ||
-                             *origin == target::workload_1_36 || *origin == target::workload_1_37;
+        const bool by_pods = !origin || translate::facts_of(*origin).priority_of_pods;
         if (by_pods && !own.number && own.class_name.empty() && !members.empty()) {
             const std::string_view first = spec_text(members.front(), "priorityClassName");
             const auto other = std::ranges::find_if(members, [&](const gang_member& each) {
@@ -224,19 +221,13 @@ private:
 
     /// Pods may name a queue for a group that names none.
     void find_queue(gang_definition& of, const std::vector<gang_member>& members) const {
-        namespace keys = translate::keys;
         if (of.gang.queue)
             return;
         for (const gang_member& each : members) {
             std::string named;
             for (const auto* from : {&each.pod.document, &each.pod.marks})
-                for (const auto& [map, key] :
-                     {std::pair{std::string_view("labels"), keys::t9k_queue},
-                      std::pair{std::string_view("labels"), keys::kai_queue},
-                      std::pair{std::string_view("labels"), keys::koord_queue},
-                      std::pair{std::string_view("annotations"), keys::volcano_queue}})
-                    if (const auto text = translate::metadata_entry(*from, map, key); !text.empty())
-                        named = text;
+                if (const std::string_view text = translate::queue_mark(*from); !text.empty())
+                    named = text;
             if (&each == &members.front() && !named.empty())
                 of.gang.queue = named;
             else if (of.gang.queue.value_or("") != named)

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include <muster/apis/gang_facts.hpp>
 #include <muster/apis/grove/names.hpp>
 #include <muster/apis/grove/pod_gang_reader.hpp>
 #include <muster/apis/job_kinds.hpp>
@@ -61,7 +62,7 @@ namespace detail {
 
 /// Objects of a cluster as it stands that are gangs, or become gangs.
 [[nodiscard]] inline bool is_of_gangs(std::string_view version, std::string_view kind) {
-    return (is_gang_group(version, kind) && version != t9k_group_version) ||
+    return (is_gang_group(version, kind) && version != translate::t9k_group_version) ||
            is_pod_gang(version, kind) || has_pods_now(version, kind);
 }
 
@@ -86,8 +87,9 @@ namespace detail {
                                                              "node.k8s.io"};
     if (std::ranges::find(groups, version.substr(0, version.find('/'))) != groups.end())
         return true;
-    return kind == "Queue" && (version == t9k_group_version || is_volcano(version) ||
-                               version == "scheduling.run.ai/v2");
+    return kind == "Queue" &&
+           (version == translate::t9k_group_version || apis::volcano_api::is_version(version) ||
+            version == translate::kai_queue_version);
 }
 
 } // namespace detail

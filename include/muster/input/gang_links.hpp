@@ -10,9 +10,10 @@
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 
+#include <muster/apis/gang_apis.hpp>
+#include <muster/apis/gang_claims.hpp>
+#include <muster/apis/gang_facts.hpp>
 #include <muster/apis/koordinator/gang_group_list.hpp>
-#include <muster/gangs/gang_claims.hpp>
-#include <muster/gangs/gang_keys.hpp>
 #include <muster/gangs/pod_marks.hpp>
 #include <muster/input/group_objects.hpp>
 
@@ -57,30 +58,6 @@ inline void add_gang_group(const boost::json::object& manifest, const object_key
     add_link(to, {translate::gang_api::coscheduling, {}, std::move(name)});
 }
 
-inline void add_workload_links(std::string_view kind, const boost::json::object& manifest,
-                               const std::string& home, const std::string& name,
-                               std::vector<gang_link>& to) {
-    const auto add = [&](const char* of, std::string_view named) {
-        if (!named.empty())
-            add_link(to, {translate::gang_api::workload, home,
-                          std::string(of) + '/' + std::string(named)});
-    };
-    // Gangs go by their names, of whatever kind they are.
-    add("name", name);
-    add(std::string(kind).c_str(), name);
-    const auto* const spec = translate::find_object(&manifest, "spec");
-    const auto text = [&](const boost::json::object* in, std::string_view key) {
-        return in ? translate::string_at(*in, key) : std::string_view{};
-    };
-    if (kind == "Workload")
-        add("Workload", text(translate::find_object(spec, "controllerRef"), "name"));
-    add("CompositePodGroup", text(spec, "parentCompositePodGroupName"));
-    add("Workload", text(translate::find_object(spec, "workloadRef"), "workloadName"));
-    add("Workload", text(translate::find_object(translate::find_object(spec, "podGroupTemplateRef"),
-                                                "workload"),
-                         "workloadName"));
-}
-
 } // namespace detail
 
 /// The links of an object that is a gang; none where such objects are no gangs.
@@ -89,12 +66,24 @@ inline void add_workload_links(std::string_view kind, const boost::json::object&
                                                            const boost::json::object& manifest) {
     std::vector<gang_link> made;
     const translate::gang_api api = group_api(version, kind);
+    if (api == translate::gang_api::none)
+        return made;
     const std::string home(translate::metadata_namespace(manifest));
     const std::string name(translate::metadata_name(manifest));
-    if (api == translate::gang_api::workload)
-        detail::add_workload_links(kind, manifest, home, name, made);
-    else if (api != translate::gang_api::none)
-        detail::add_link(made, {api, home, name});
+    const auto add = [&](std::string called) {
+        detail::add_link(made, {api, home, std::move(called)});
+    };
+    const bool own_way = apis::find_api([&]<class Api>() {
+        if constexpr (requires { Api::link_group(kind, manifest, name, add); }) {
+            if (Api::facts.api != api)
+                return false;
+            Api::link_group(kind, manifest, name, add);
+            return true;
+        }
+        return false;
+    });
+    if (!own_way)
+        add(name);
     if (api == translate::gang_api::coscheduling)
         detail::add_gang_group(manifest, {home, name}, made);
     return made;
@@ -110,12 +99,12 @@ inline void add_workload_links(std::string_view kind, const boost::json::object&
         if (claim.group.empty())
             continue;
         std::string name = claim.group;
-        if (claim.api == gang_api::workload) {
-            // In Kubernetes 1.35 a pod names a Workload and a group of it.
-            const std::size_t slash = name.find('/');
-            name = slash == std::string::npos ? "PodGroup/" + name
-                                              : "Workload/" + name.substr(0, slash);
-        }
+        apis::find_api([&]<class Api>() {
+            if constexpr (requires { Api::link_of_pod(claim); })
+                if (Api::facts.api == claim.api)
+                    name = Api::link_of_pod(claim);
+            return false;
+        });
         if (claim.api == gang_api::coscheduling)
             groups.push_back({home, name});
         detail::add_link(made, {claim.api, home, std::move(name)});

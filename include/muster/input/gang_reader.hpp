@@ -17,6 +17,7 @@
 
 #include <muster/apis/core/each_object.hpp>
 #include <muster/apis/core/node_memory.hpp>
+#include <muster/apis/gang_facts.hpp>
 #include <muster/apis/grove/expansion.hpp>
 #include <muster/apis/grove/set_reader.hpp>
 #include <muster/apis/grove/topology_reader.hpp>
@@ -402,7 +403,7 @@ private:
         }
         if (version == "scheduling.k8s.io/v1" && kind == "PriorityClass")
             cluster_.priority_classes.push_back(read_priority_class(object, context_));
-        else if (version == "kai.scheduler/v1alpha1" && kind == "Topology")
+        else if (version == translate::kai_topology_version && kind == "Topology")
             cluster_.topologies.push_back(read_topology(object, context_));
         else if (is_grove(version, kind, "ClusterTopologyBinding") ||
                  is_grove(version, kind, "ClusterTopology"))

@@ -25,6 +25,7 @@
 #include <muster/apis/core/runtime_classes.hpp>
 #include <muster/apis/core/volumes/storage_listing.hpp>
 #include <muster/apis/core/volumes/storage_reader.hpp>
+#include <muster/apis/gang_facts.hpp>
 #include <muster/apis/koordinator/devices/device_reader.hpp>
 #include <muster/apis/kueue/queues.hpp>
 #include <muster/apis/kueue/reader.hpp>
@@ -123,7 +124,7 @@ private:
         if (object.value() && has_group_claims(*object.value(), version, kind))
             keep(made_.devices.groups, version, read_group_claims(object, context_));
         const bool core = version == "v1";
-        const bool t9k = version == "scheduler.tensorstack.dev/v1beta1";
+        const bool t9k = version == translate::t9k_group_version;
         if (core && kind == "Node")
             keep(made_.nodes, kind, read_node(object, context_));
         else if (core && kind == "Pod")
@@ -136,7 +137,7 @@ private:
             keep(made_.runtime_classes, kind, read_runtime_class(object, context_));
         else if (version == "policy/v1" && kind == "PodDisruptionBudget")
             keep(made_.budgets, kind, read_disruption_budget(object, context_));
-        else if (version == "kai.scheduler/v1alpha1" && kind == "Topology")
+        else if (version == translate::kai_topology_version && kind == "Topology")
             keep(made_.topologies, kind, read_topology(object, context_));
         else if (takes_storage(object, version, kind))
             return;
@@ -146,9 +147,9 @@ private:
             keep(made_.pod_groups, kind, read_pod_group(object, context_));
         else if (t9k && kind == "Queue")
             keep(made_.queues, kind, read_queue(object, context_));
-        else if (version == "scheduling.run.ai/v2" && kind == "Queue")
+        else if (version == translate::kai_queue_version && kind == "Queue")
             keep(made_.queues, "KAI Queue", read_kai_queue(object, context_));
-        else if (version == "scheduling.volcano.sh/v1beta1" && kind == "Queue")
+        else if (version == translate::volcano_group_version && kind == "Queue")
             keep(made_.queues, "Volcano Queue", read_volcano_queue(object, context_));
         else if (version.starts_with("kueue.x-k8s.io/") && takes_kueue(object, kind))
             return;

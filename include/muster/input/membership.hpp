@@ -15,11 +15,11 @@
 
 #include <muster/apis/ack/labels.hpp>
 #include <muster/apis/core/objects.hpp>
+#include <muster/apis/gang_facts.hpp>
 #include <muster/apis/kueue/queues.hpp>
 #include <muster/apis/missing_group.hpp>
 #include <muster/apis/t9k/group_tree.hpp>
 #include <muster/document/diagnostic.hpp>
-#include <muster/gangs/gang_keys.hpp>
 #include <muster/vocabulary/gang.hpp>
 
 namespace muster {
@@ -68,7 +68,7 @@ inline vertex_index group_facts::role_of(const pod_object& pod) const {
         return vertex_index{0};
     if (declared)
         return declared->members.at(pod.metadata.key);
-    const std::string* role = pod.metadata.labels.find(t9k_role_label);
+    const std::string* role = pod.metadata.labels.find(translate::keys::t9k_role);
     for (std::size_t leaf = 1; role && leaf + 1 < tree.size(); ++leaf)
         if (tree[leaf].name == *role)
             return vertex_index{leaf};
@@ -157,19 +157,27 @@ namespace detail {
 }
 
 /// Returns the queue that a pod names: that of a pod without a group, and of a group that names
-/// none.
+/// none. Of several marks the first counts, in the order of gang_facts; Kueue's, which name a queue
+/// of the namespace, come behind T9k's.
 [[nodiscard]] inline std::string queue_of(const manifests& objects, const pod_object& pod) {
-    namespace keys = translate::keys;
-    if (const std::string* queue = label(pod, t9k_queue_label))
+    const auto named_by = [&](const translate::api_facts& api) -> const std::string* {
+        for (const translate::gang_mark& each : api.marks)
+            if (each.use == translate::mark_use::queue)
+                if (const std::string* queue = each.at == translate::mark_place::label
+                                                   ? label(pod, each.key)
+                                                   : pod.metadata.annotations.find(each.key))
+                    return queue;
+        return nullptr;
+    };
+    if (const std::string* queue = named_by(translate::t9k_facts))
         return *queue;
     for (const std::string_view key : {kueue_queue_label, kueue_pod_queue_label})
         if (const std::string* queue = objects.kueue ? label(pod, key) : nullptr)
             return queue_behind(objects, {pod.metadata.key.name_space, *queue});
-    for (const std::string_view key : {keys::kai_queue, keys::koord_queue})
-        if (const std::string* queue = label(pod, key))
+    for (const translate::api_facts& api : translate::gang_facts)
+        if (const std::string* queue = named_by(api))
             return *queue;
-    const std::string* queue = pod.metadata.annotations.find(keys::volcano_queue);
-    return queue ? *queue : std::string{};
+    return {};
 }
 
 inline void take_declared(const manifests& objects, std::map<group_key, group_facts>& groups) {
@@ -282,7 +290,7 @@ using group_map = std::map<group_key, group_facts>;
             group_of.push_back(known->second);
             continue;
         }
-        const std::string* named = label(pod, t9k_group_label);
+        const std::string* named = label(pod, translate::keys::t9k_group);
         const auto ack = read_ack_labels(pod);
         group_key key{own.name_space, own.name, group_origin::single_pod};
         std::string wrong;
@@ -323,7 +331,8 @@ using group_map = std::map<group_key, group_facts>;
                    facts.fault == gang_fault::none) {
             facts.fault = gang_fault::missing;
             facts.fault_detail =
-                missing_t9k_group_text({entry->first.name_space, entry->first.name});
+                missing_group_text({.api = translate::gang_api::t9k, .group = entry->first.name},
+                                   entry->first.name_space);
         }
     }
     for (auto& [key, facts] : groups) {

@@ -14,6 +14,7 @@
 #include <boost/json/object.hpp>
 
 #include <muster/apis/core/objects.hpp>
+#include <muster/apis/core/pod_amounts.hpp>
 #include <muster/base/checked.hpp>
 #include <muster/input/membership.hpp>
 #include <muster/resource/quantity.hpp>
@@ -40,36 +41,6 @@ queue_standings(const manifests& objects, const group_map& groups) {
             of.pods.push_back(&objects.pods[at]);
     }
     return standings;
-}
-
-/// It takes room on a node.
-[[nodiscard]] inline bool is_allocated(const pod_object& pod) {
-    return !pod.node.empty() && pod.phase != pod_phase::succeeded && pod.phase != pod_phase::failed;
-}
-
-/// The sum of what pods request; each kind is spelled as where it is first asked for.
-[[nodiscard]] inline named_amounts sum_of(const std::vector<const pod_object*>& pods) {
-    named_amounts sum;
-    for (const pod_object* pod : pods)
-        for (const auto& [kind, amount] : pod->requests) {
-            named_amount& to = sum[kind];
-            if (to.milli == 0)
-                to.format = amount.format;
-            to.milli += amount.milli;
-        }
-    return sum;
-}
-
-/// Amounts as a ResourceList.
-[[nodiscard]] inline boost::json::object resource_list(const named_amounts& amounts) {
-    boost::json::object out;
-    for (const auto& [kind, amount] : amounts) {
-        const bool whole = amount.milli % 1000 == 0;
-        out[kind] =
-            quantity_text(saturate(whole ? amount.milli / 1000 : amount.milli),
-                          whole ? quantity_scale::units : quantity_scale::milli, amount.format);
-    }
-    return out;
 }
 
 /// As T9k writes `status` of a scheduler.tensorstack.dev/v1beta1 Queue: what its pods hold, whether

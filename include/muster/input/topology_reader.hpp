@@ -11,9 +11,9 @@
 
 #include <muster/apis/core/objects.hpp>
 #include <muster/apis/core/reading_context.hpp>
+#include <muster/apis/gang_facts.hpp>
 #include <muster/document/diagnostic.hpp>
 #include <muster/document/field_reader.hpp>
-#include <muster/gangs/gang_keys.hpp>
 #include <muster/input/membership.hpp>
 #include <muster/vocabulary/topology.hpp>
 

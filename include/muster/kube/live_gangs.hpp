@@ -333,7 +333,7 @@ private:
     static bool belongs(const group_record& object, const codec::declared_gang& to) {
         if (!object.document || object.is_broken || to.metadata.uid.empty())
             return false;
-        return to.origin == codec::group_origin::coscheduling
+        return to.origin.api == translate::gang_api::coscheduling
                    ? codec::group_api(object.of.version, object.of.kind) ==
                              translate::gang_api::coscheduling &&
                          std::ranges::find(to.parts, object.who.key) != to.parts.end()

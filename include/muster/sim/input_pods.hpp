@@ -65,7 +65,7 @@ namespace sim {
 /// Whether a pod of the input that has the name of a replica is that: it says so, or names no owner
 /// but the job's group; and it stays.
 [[nodiscard]] inline bool is_own(const codec::pod_object& pod, const job_input& job) {
-    const std::string* const group = codec::label(pod, codec::t9k_group_label);
+    const std::string* const group = codec::label(pod, translate::keys::t9k_group);
     const bool in_group = group != nullptr && *group == translate::group_name(job.job);
     if (pod.metadata.terminating || (job.job.scheduler && !in_group))
         return false;

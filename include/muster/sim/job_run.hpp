@@ -425,12 +425,12 @@ private:
             const codec::group_key group = state.key(each.gang);
             const bool pod = group.origin == codec::group_origin::single_pod;
             if (each.outcome.kind != answer::admitted && each.outcome.at == gate::members &&
-                (group.origin == codec::group_origin::grove || rests(group)))
+                (group.origin.api == translate::gang_api::grove || rests(group)))
                 continue;
             if (auto words = words_of(each, pod); !words.first.empty())
-                tell(pod                                          ? "Pod"
-                     : group.origin == codec::group_origin::grove ? "PodGang"
-                                                                  : "PodGroup",
+                tell(pod                                              ? "Pod"
+                     : group.origin.api == translate::gang_api::grove ? "PodGang"
+                                                                      : "PodGroup",
                      {group.name_space, group.name}, words.first, details_of(each, words.second));
             for (const pod_index victim : each.evictions)
                 evicted.push_back(state.key(victim));

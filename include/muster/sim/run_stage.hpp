@@ -149,7 +149,7 @@ public:
 
 private:
     static codec::group_key gang_of(const object_key& of) {
-        return {of.name_space, of.name, codec::group_origin::grove};
+        return {of.name_space, of.name, codec::group_origin::declared(translate::gang_api::grove)};
     }
 
     void add_gang(grove_order& order) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <muster/apis/gang_claims.hpp>
 #include <muster/apis/missing_group.hpp>
 
 #include <string>

@@ -25,9 +25,7 @@ std::string read(std::string text) {
     std::string lines;
     std::map<object_key, bool> joined;
     for (const declared_gang& gang : objects.gangs) {
-        constexpr const char* origins[] = {"t9k", "labels",   "pod",   "coscheduling", "volcano",
-                                           "kai", "workload", "grove", "job",          "kueue"};
-        lines += origins[static_cast<std::size_t>(gang.origin)] + (" " + gang.kind) + " " +
+        lines += std::string(to_text(gang.origin)) + " " + gang.kind + " " +
                  gang.metadata.key.name_space + "/" + gang.metadata.key.name + " " +
                  codec_tests::tree_text(gang.tree);
         lines += gang.queue.empty() ? "" : " queue=" + gang.queue;

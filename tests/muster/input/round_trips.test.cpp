@@ -435,8 +435,8 @@ TEST_CASE("the minima that are written do not depend on which pods are there") {
                 const auto was = minima_of_groups(whole, to);
                 if (is == was)
                     continue;
-                std::string text = std::string(target_name) + " of " +
-                                   std::to_string(static_cast<int>(from)) + ":\n";
+                std::string text =
+                    std::string(target_name) + " of " + std::string(from.name) + ":\n";
                 for (const auto& each : whole)
                     text += codec_tests::text_of(each) + "\n";
                 for (const auto& each : part)

@@ -10,8 +10,8 @@
 #include <system_error>
 
 #include <muster/apis/core/objects.hpp>
+#include <muster/apis/gang_facts.hpp>
 #include <muster/document/diagnostic.hpp>
-#include <muster/gangs/gang_keys.hpp>
 
 namespace muster {
 inline namespace v0_1 {

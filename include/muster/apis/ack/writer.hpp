@@ -11,6 +11,7 @@
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 
+#include <muster/apis/gang_facts.hpp>
 #include <muster/apis/koordinator/gang_group.hpp>
 #include <muster/gangs/check_manifest.hpp>
 #include <muster/gangs/expressiveness.hpp>
@@ -74,8 +75,7 @@ struct ack_writer {
 
 private:
     [[nodiscard]] std::string_view group_api() const {
-        return version == ack_version::v1_30 ? "scheduling.sigs.k8s.io/v1alpha1"
-                                             : "scheduling.x-k8s.io/v1alpha1";
+        return version == ack_version::v1_30 ? sigs_group_version : plugins_group_version;
     }
 
     [[nodiscard]] static std::string matching_of(writing& out) {

@@ -18,6 +18,7 @@
 #include <muster/devices/numa_zones.hpp>
 #include <muster/document/document.hpp>
 #include <muster/document/object_metadata.hpp>
+#include <muster/gangs/gang_api.hpp>
 #include <muster/resource/quantity.hpp>
 #include <muster/vocabulary/constraints.hpp>
 #include <muster/vocabulary/gang.hpp>
@@ -161,26 +162,44 @@ struct pod_group_object {
 };
 
 /// How a group is declared.
-enum class group_origin : std::uint8_t {
+struct group_origin {
+    std::uint8_t rank = 0;
+    /// Of a gang that objects or marks of this API declare.
+    translate::gang_api api = translate::gang_api::none;
+
     /// A T9k PodGroup object, or pods that name one.
-    pod_group,
+    static const group_origin pod_group;
     /// ACK labels on its pods.
-    labels,
+    static const group_origin labels;
     /// A pod of its own.
-    single_pod,
-    /// Objects of other gang APIs, or pods that name one: scheduler-plugins' and Koordinator's,
-    coscheduling,
-    volcano,
-    kai,
-    /// Kubernetes' Workloads and PodGroups,
-    workload,
-    /// and Grove's PodGangs.
-    grove,
+    static const group_origin single_pod;
     /// A job whose pods are still to be made.
-    job,
-    /// Marks of Kueue's plain pod groups on its pods.
-    kueue,
+    static const group_origin job;
+
+    /// Objects of another gang API, or pods that name one.
+    [[nodiscard]] static constexpr group_origin declared(translate::gang_api api) noexcept {
+        return {3, api};
+    }
+
+    [[nodiscard]] friend constexpr bool operator==(const group_origin&,
+                                                   const group_origin&) = default;
+    [[nodiscard]] friend constexpr auto operator<=>(const group_origin&,
+                                                    const group_origin&) = default;
 };
+
+inline constexpr group_origin group_origin::pod_group{0, {}};
+inline constexpr group_origin group_origin::labels{1, {}};
+inline constexpr group_origin group_origin::single_pod{2, {}};
+inline constexpr group_origin group_origin::job{4, {}};
+
+/// The name that reports use; that of the API for gangs that another API declares.
+[[nodiscard]] constexpr std::string_view to_text(const group_origin& of) noexcept {
+    return of == group_origin::pod_group    ? "podGroup"
+           : of == group_origin::labels     ? "labels"
+           : of == group_origin::single_pod ? "pod"
+           : of == group_origin::job        ? "job"
+                                            : of.api.name;
+}
 
 /// A gang that another API than T9k's and ACK's defines, or that a job makes.
 struct declared_gang {

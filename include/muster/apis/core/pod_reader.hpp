@@ -25,9 +25,9 @@
 #include <muster/apis/core/pod_volume_reader.hpp>
 #include <muster/apis/core/reading_context.hpp>
 #include <muster/apis/core/request_reader.hpp>
+#include <muster/apis/gang_facts.hpp>
 #include <muster/apis/shares/device_shares.hpp>
 #include <muster/document/field_reader.hpp>
-#include <muster/gangs/gang_keys.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -174,19 +174,25 @@ inline void begin_at_pod(pod_object& pod, const field& spec) {
                 each.erase(0, before.size());
 }
 
-/// The marks of gang APIs other than T9k's and ACK's.
+/// The marks of gang APIs other than T9k's and ACK's names.
 inline void read_foreign_gangs(const object_metadata& metadata, pod_object& pod) {
-    for (const std::string_view key :
-         {"pod-group.scheduling.sigs.k8s.io", "scheduling.x-k8s.io/pod-group",
-          "pod-group.scheduling.sigs.k8s.io/groups", "kueue.x-k8s.io/pod-group-name"})
-        if (metadata.labels.find(key))
-            note_gang_mark("metadata.labels[" + std::string(key) + "]", pod);
-    for (const std::string_view key :
-         {"pod-group.scheduling.sigs.k8s.io/groups", "gang.scheduling.koordinator.sh/name",
-          "scheduling.k8s.io/group-name", "pod-group-name", "gang.scheduling.koordinator.sh/groups",
-          "kueue.x-k8s.io/pod-group-name", "kueue.x-k8s.io/pod-group-total-count"})
-        if (metadata.annotations.find(key))
-            note_gang_mark("metadata.annotations[" + std::string(key) + "]", pod);
+    namespace keys = translate::keys;
+    const auto note = [&](const translate::gang_mark& mark) {
+        const bool label = mark.at == translate::mark_place::label;
+        if (label ? metadata.labels.find(mark.key) : metadata.annotations.find(mark.key))
+            note_gang_mark((label ? "metadata.labels[" : "metadata.annotations[") +
+                               std::string(mark.key) + "]",
+                           pod);
+    };
+    for (const translate::api_facts& api : translate::gang_facts)
+        for (const translate::gang_mark& each : api.marks)
+            if (each.use == translate::mark_use::membership &&
+                (each.at == translate::mark_place::label ||
+                 each.at == translate::mark_place::annotation) &&
+                each.key != keys::t9k_group && each.key != keys::sigs_name &&
+                each.key != keys::sigs_minimum)
+                note(each);
+    note({translate::mark_place::annotation, keys::kueue_total});
 }
 
 inline constexpr std::string_view run_seconds_annotation = "muster.dev/run-seconds";

@@ -12,7 +12,7 @@
 
 #include <boost/json/object.hpp>
 
-#include <muster/gangs/gang_keys.hpp>
+#include <muster/apis/gang_facts.hpp>
 #include <muster/gangs/gang_marks.hpp>
 #include <muster/gangs/pod_marks.hpp>
 #include <muster/gangs/writing.hpp>

@@ -11,12 +11,12 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
+#include <muster/apis/gang_facts.hpp>
 #include <muster/apis/grove/backend_concept.hpp>
 #include <muster/apis/kai/writer.hpp>
 #include <muster/apis/koordinator/writer.hpp>
 #include <muster/apis/volcano/writer.hpp>
 #include <muster/apis/workload/writer.hpp>
-#include <muster/gangs/gang_keys.hpp>
 #include <muster/gangs/gang_object.hpp>
 #include <muster/gangs/target.hpp>
 #include <muster/gangs/write_options.hpp>

@@ -13,6 +13,7 @@
 #include <boost/json/object.hpp>
 
 #include <muster/apis/core/objects.hpp>
+#include <muster/apis/gang_facts.hpp>
 #include <muster/apis/grove/claims.hpp>
 #include <muster/apis/grove/gangs.hpp>
 #include <muster/apis/grove/pods.hpp>
@@ -66,9 +67,9 @@ expand_grove_set(const translate::grove_set& set, translate::grove_dialect diale
         return gangs;
     const std::string_view mark =
         !seed ? (set.scheduler.empty() ? "default-scheduler" : set.scheduler)
-        : set.scheduler == "kai-scheduler"   ? "kai"
-        : set.scheduler == "koord-scheduler" ? "koordinator"
-                                             : "default";
+        : set.scheduler == translate::schedulers::kai         ? "kai"
+        : set.scheduler == translate::schedulers::koordinator ? "koordinator"
+                                                              : "default";
     translate::grove_options options;
     options.dialect = dialect;
     // The walk-through's names hold uids. Of objects that do not exist yet they are made up

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include <muster/apis/grove/facts.hpp>
+
 namespace muster {
 inline namespace v0_1 {
 namespace translate {
@@ -14,29 +16,29 @@ namespace translate {
 namespace grove {
 
 inline constexpr std::string_view api_version = "grove.io/v1alpha1";
-inline constexpr std::string_view scheduler_api_version = "scheduler.grove.io/v1alpha1";
+inline constexpr std::string_view scheduler_api_version = grove_gang_version;
 
 inline constexpr std::string_view managed_by_label = "app.kubernetes.io/managed-by";
 inline constexpr std::string_view part_of_label = "app.kubernetes.io/part-of";
 inline constexpr std::string_view component_label = "app.kubernetes.io/component";
 inline constexpr std::string_view operator_name = "grove-operator";
-inline constexpr std::string_view clique_label = "grove.io/podclique";
-inline constexpr std::string_view gang_label = "grove.io/podgang";
-inline constexpr std::string_view base_gang_label = "grove.io/base-podgang";
+inline constexpr std::string_view clique_label = keys::grove_clique;
+inline constexpr std::string_view gang_label = keys::grove_gang;
+inline constexpr std::string_view base_gang_label = keys::grove_base_gang;
 inline constexpr std::string_view replica_label = "grove.io/podcliqueset-replica-index";
 inline constexpr std::string_view group_label = "grove.io/podcliquescalinggroup";
 inline constexpr std::string_view group_replica_label =
     "grove.io/podcliquescalinggroup-replica-index";
 inline constexpr std::string_view pod_index_label = "grove.io/podclique-pod-index";
 inline constexpr std::string_view template_hash_label = "grove.io/pod-template-hash";
-inline constexpr std::string_view topology_annotation = "grove.io/topology-name";
+inline constexpr std::string_view topology_annotation = keys::grove_topology;
 /// Which backend a PodGang is for: in the dialect `seed` the backend's own name, in `upstream` the
 /// name of its scheduler.
-inline constexpr std::string_view backend_label = "grove.io/scheduler-backend";
-inline constexpr std::string_view scheduler_label = "grove.io/scheduler-name";
+inline constexpr std::string_view backend_label = keys::grove_backend;
+inline constexpr std::string_view scheduler_label = keys::grove_scheduler;
 /// Held by pods that are not to be scheduled yet, in the dialects `seed` and `upstream`.
-inline constexpr std::string_view seed_gate = "grove.io/podgang";
-inline constexpr std::string_view upstream_gate = "grove.io/podgang-pending-creation";
+inline constexpr std::string_view seed_gate = keys::grove_gate;
+inline constexpr std::string_view upstream_gate = keys::grove_upstream_gate;
 
 /// The most characters that the names of a set, a scaling group and a clique may have together, so
 /// that names of pods with their random ends stay legal host names.

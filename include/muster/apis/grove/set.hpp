@@ -13,6 +13,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
+#include <muster/apis/gang_facts.hpp>
 #include <muster/gangs/target.hpp>
 
 namespace muster {
@@ -116,7 +117,7 @@ struct grove_set {
 };
 
 inline constexpr std::array<std::string_view, 5> grove_scheduler_names{
-    "kai-scheduler", "koord-scheduler", "volcano", "lpx-scheduler", "kueue"};
+    schedulers::kai, schedulers::koordinator, "volcano", "lpx-scheduler", "kueue"};
 
 /// The schedulers that a set's pods may ask for, beside the cluster's own. The walk-through of the
 /// dialect `seed` knows the first two.

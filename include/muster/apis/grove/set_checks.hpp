@@ -10,11 +10,11 @@
 
 #include <boost/json/object.hpp>
 
+#include <muster/apis/gang_facts.hpp>
 #include <muster/apis/grove/names.hpp>
 #include <muster/apis/grove/set.hpp>
 #include <muster/base/checked.hpp>
 #include <muster/document/field_reader.hpp>
-#include <muster/gangs/gang_keys.hpp>
 #include <muster/gangs/target.hpp>
 
 namespace muster {
@@ -138,7 +138,7 @@ private:
                                   " before (expected one queue for the set)");
         }
         if (set_.queue.empty() && dialect_ == translate::grove_dialect::upstream &&
-            set_.scheduler == "kai-scheduler")
+            set_.scheduler == translate::schedulers::kai)
             cliques.error(
                 "no queue is named (expected a label or annotation kai.scheduler/queue on "
                 "the set or its cliques)");

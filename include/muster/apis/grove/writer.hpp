@@ -12,6 +12,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
+#include <muster/apis/gang_facts.hpp>
 #include <muster/apis/grove/documents.hpp>
 #include <muster/apis/grove/names.hpp>
 #include <muster/gangs/check_manifest.hpp>
@@ -48,7 +49,7 @@ struct grove_writer {
             if (made.owners.empty() && !owner.uid.empty())
                 made.owners.push_back(owner);
         made.labels.emplace(seed ? grove::backend_label : grove::scheduler_label,
-                            seed ? "kai" : "kai-scheduler");
+                            seed ? "kai" : schedulers::kai);
         if (gang.queue)
             made.labels.emplace(keys::kai_queue, *gang.queue);
         if (!gang.topology_name.empty())
@@ -104,8 +105,8 @@ private:
         };
         std::string_view name = text(grove::scheduler_label);
         if (const std::string_view backend = text(grove::backend_label); !backend.empty())
-            name = backend == "kai"           ? "kai-scheduler"
-                   : backend == "koordinator" ? "koord-scheduler"
+            name = backend == "kai"           ? schedulers::kai
+                   : backend == "koordinator" ? schedulers::koordinator
                                               : "";
         return name == "default-scheduler" ? std::string_view{} : name;
     }

@@ -12,6 +12,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
+#include <muster/apis/gang_facts.hpp>
 #include <muster/gangs/check_manifest.hpp>
 #include <muster/gangs/expressiveness.hpp>
 #include <muster/gangs/gang_claims.hpp>
@@ -46,9 +47,8 @@ struct kai_writer {
             out.from_grove() && out.options().dialect == grove_dialect::seed
                 ? kai_naming::podgrouper
                 : kai_naming::backend);
-        boost::json::object group =
-            out.manifest("scheduling.run.ai/v2alpha2", "PodGroup",
-                         out.name(gang.name, dns_subdomain, "the PodGroup"));
+        boost::json::object group = out.manifest(
+            kai_group_version, "PodGroup", out.name(gang.name, dns_subdomain, "the PodGroup"));
         if (naming == kai_naming::podgrouper)
             name_by_owner(group, out);
         const std::string name(group["metadata"].at("name").as_string());
@@ -94,7 +94,7 @@ struct kai_writer {
     }
 
     void check(manifest_check& manifest) const {
-        if (!manifest.is("scheduling.run.ai/v2alpha2", "PodGroup"))
+        if (!manifest.is(kai_group_version, "PodGroup"))
             return;
         const std::int64_t least = version == kai_version::v0_14 ? 1 : 0;
         manifest.expect_int32("spec.minMember", manifest.at({"spec", "minMember"}), least);
@@ -112,7 +112,7 @@ struct kai_writer {
 private:
     static void name_by_owner(boost::json::object& group, writing& out) {
         const gang_object& gang = out.gang();
-        object_reference owner{"scheduler.grove.io/v1alpha1", "PodGang", gang.name, gang.uid};
+        object_reference owner{std::string(grove_gang_version), "PodGang", gang.name, gang.uid};
         if (!out.from_grove() && gang.owners.empty()) {
             out.refuse(gang.kind, "metadata.ownerReferences",
                        "none (KAI's podgrouper names PodGroups after their top owner)");

@@ -15,8 +15,8 @@
 #include <boost/json/value.hpp>
 
 #include <muster/apis/core/objects.hpp>
+#include <muster/apis/gang_facts.hpp>
 #include <muster/document/diagnostic.hpp>
-#include <muster/gangs/gang_keys.hpp>
 #include <muster/gangs/pod_marks.hpp>
 
 namespace muster {

@@ -15,6 +15,7 @@
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 
+#include <muster/apis/gang_facts.hpp>
 #include <muster/apis/koordinator/gang_group.hpp>
 #include <muster/gangs/check_manifest.hpp>
 #include <muster/gangs/expressiveness.hpp>
@@ -55,8 +56,7 @@ struct koordinator_writer {
         const std::string list =
             gangs.size() > 1 || out.from_grove() ? group_list(gangs) : std::string();
         for (const gang_of_group& each : gangs) {
-            boost::json::object group =
-                out.manifest("scheduling.sigs.k8s.io/v1alpha1", "PodGroup", each.name);
+            boost::json::object group = out.manifest(sigs_group_version, "PodGroup", each.name);
             if (!each.name_space.empty())
                 child_at(group, "metadata")["namespace"] = each.name_space;
             if (out.from_grove())
@@ -83,14 +83,14 @@ struct koordinator_writer {
             const gang_of_group* own = by_leaf[pod.leaf.value()];
             set_label(pod.document, keys::sigs_group, own->name);
             if (gang.queue)
-                set_label(pod.document, "quota.scheduling.koordinator.sh/name",
+                set_label(pod.document, keys::koord_queue,
                           out.name(*gang.queue, label_value, "the queue"));
             out.add(std::move(pod.document));
         }
     }
 
     static void check(manifest_check& manifest) {
-        if (!manifest.is("scheduling.sigs.k8s.io/v1alpha1", "PodGroup"))
+        if (!manifest.is(sigs_group_version, "PodGroup"))
             return;
         manifest.expect_object_name(labelled_object);
         manifest.expect_int32("spec.minMember", manifest.at({"spec", "minMember"}), 0);

@@ -6,6 +6,7 @@
 
 #include <boost/json/object.hpp>
 
+#include <muster/apis/gang_facts.hpp>
 #include <muster/gangs/check_manifest.hpp>
 #include <muster/gangs/expressiveness.hpp>
 #include <muster/gangs/gang_claims.hpp>
@@ -24,7 +25,7 @@ struct scheduler_plugins_writer {
     static void write(writing& out) {
         const gang_object& gang = out.gang();
         const std::string name = out.name(gang.name, labelled_object, "the PodGroup");
-        boost::json::object group = out.manifest("scheduling.x-k8s.io/v1alpha1", "PodGroup", name);
+        boost::json::object group = out.manifest(plugins_group_version, "PodGroup", name);
         boost::json::object& spec = child_at(group, "spec");
         spec["minMember"] = out.minima().total;
         if (gang.min_resources)
@@ -40,7 +41,7 @@ struct scheduler_plugins_writer {
     }
 
     static void check(manifest_check& manifest) {
-        if (!manifest.is("scheduling.x-k8s.io/v1alpha1", "PodGroup"))
+        if (!manifest.is(plugins_group_version, "PodGroup"))
             return;
         manifest.expect_object_name(labelled_object);
         manifest.expect_int32("spec.minMember", manifest.at({"spec", "minMember"}), 1);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <string_view>
 
 #include <muster/apis/core/objects.hpp>
 #include <muster/vocabulary/gang.hpp>
@@ -11,10 +10,6 @@
 namespace muster {
 inline namespace v0_1 {
 namespace codec {
-
-inline constexpr std::string_view t9k_group_label = "scheduler.tensorstack.dev/group-name";
-inline constexpr std::string_view t9k_role_label = "scheduler.tensorstack.dev/role";
-inline constexpr std::string_view t9k_queue_label = "scheduler.tensorstack.dev/queue";
 
 /// A T9k PodGroup's tree: the root with minMember (absent or 0: the sum of the role minima, at
 /// least 1), a leaf per role, and a last leaf for members of no listed role. Without roles the root

@@ -8,6 +8,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
+#include <muster/apis/gang_facts.hpp>
 #include <muster/gangs/check_manifest.hpp>
 #include <muster/gangs/expressiveness.hpp>
 #include <muster/gangs/gang_claims.hpp>
@@ -27,8 +28,7 @@ struct t9k_writer {
         const gang_object& gang = out.gang();
         const gang_minima& minima = out.minima();
         const std::string name = out.name(gang.name, labelled_object, "the PodGroup");
-        boost::json::object group =
-            out.manifest("scheduler.tensorstack.dev/v1beta1", "PodGroup", name);
+        boost::json::object group = out.manifest(t9k_group_version, "PodGroup", name);
         boost::json::object& spec = child_at(group, "spec");
         // Both minima hold side by side: what was declared stays as it was.
         spec["minMember"] = gang.tree[0].min_member > 0 && !minima.some_optional
@@ -73,7 +73,7 @@ struct t9k_writer {
     }
 
     static void check(manifest_check& manifest) {
-        if (!manifest.is("scheduler.tensorstack.dev/v1beta1", "PodGroup"))
+        if (!manifest.is(t9k_group_version, "PodGroup"))
             return;
         manifest.expect_object_name(labelled_object);
         manifest.expect_int32("spec.minMember", manifest.at({"spec", "minMember"}), 1);

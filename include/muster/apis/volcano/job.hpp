@@ -12,6 +12,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
+#include <muster/apis/gang_facts.hpp>
 #include <muster/gangs/gang_leaves.hpp>
 #include <muster/gangs/gang_marks.hpp>
 #include <muster/gangs/job_object.hpp>
@@ -106,7 +107,7 @@ inline void keep_topology(const volcano_job& job, gang_object& gang) {
             {"name", task.name},
             {"subGroupSize", task.partitions->size},
             {"minSubGroups", task.partitions->least},
-            {"labelSelector", {{"matchLabels", {{"volcano.sh/task-spec", task.name}}}}},
+            {"labelSelector", {{"matchLabels", {{keys::volcano_task, task.name}}}}},
             {"matchLabelKeys", boost::json::array{"volcano.sh/partition-id"}},
             {"networkTopology", *task.partitions->topology->document}});
     }

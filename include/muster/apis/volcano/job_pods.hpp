@@ -13,6 +13,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
+#include <muster/apis/gang_facts.hpp>
 #include <muster/apis/volcano/job.hpp>
 #include <muster/document/json_text.hpp>
 #include <muster/gangs/job_companions.hpp>
@@ -280,14 +281,14 @@ inline void mount_volumes(const volcano_job& job, pod_draft& pod) {
                 pod.annotate(key, value);
             };
             both("volcano.sh/task-index", own);
-            both("volcano.sh/task-spec", task.name);
+            both(keys::volcano_task, task.name);
             both("volcano.sh/job-name", job.object.name);
             both("volcano.sh/queue-name", job.queue.empty() ? "default" : job.queue);
             pod.label("volcano.sh/job-namespace", job.object.name_space);
             if (task.partitions && task.partitions->size > 0)
                 pod.label("volcano.sh/partition-id", std::to_string(index / task.partitions->size));
             if (!series.loose)
-                pod.annotate("scheduling.k8s.io/group-name", planned.gang.name);
+                pod.annotate(keys::volcano_group, planned.gang.name);
             pod.set_default("schedulerName", job.scheduler_name);
             if (!job.priority_class.empty())
                 pod.set_default("priorityClassName", job.priority_class);

@@ -13,6 +13,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
+#include <muster/apis/gang_facts.hpp>
 #include <muster/gangs/check_manifest.hpp>
 #include <muster/gangs/expressiveness.hpp>
 #include <muster/gangs/gang_claims.hpp>
@@ -38,7 +39,7 @@ struct volcano_writer {
         const gang_minima& minima = out.minima();
         const std::string name = out.name(gang.name, dns_subdomain, "the PodGroup");
         boost::json::object group =
-            out.manifest("scheduling.volcano.sh/v1beta1", "PodGroup", name, !out.from_grove());
+            out.manifest(volcano_group_version, "PodGroup", name, !out.from_grove());
         boost::json::object& spec = child_at(group, "spec");
         spec["minMember"] = minima.total;
         if (out.from_grove())
@@ -74,7 +75,7 @@ struct volcano_writer {
     }
 
     static void check(manifest_check& manifest) {
-        if (!manifest.is("scheduling.volcano.sh/v1beta1", "PodGroup"))
+        if (!manifest.is(volcano_group_version, "PodGroup"))
             return;
         manifest.expect_int32("spec.minMember", manifest.at({"spec", "minMember"}), 0);
         if (const auto* queue = manifest.at({"spec", "queue"}))
@@ -100,7 +101,7 @@ struct volcano_writer {
     }
 
 private:
-    static constexpr std::string_view preemptable = "volcano.sh/preemptable";
+    static constexpr std::string_view preemptable = keys::volcano_preemptible;
 
     [[nodiscard]] static std::string task_name(std::size_t leaf, writing& out) {
         return out.name(out.vertex_path(leaf), label_value, "the task");

@@ -15,6 +15,7 @@
 
 #include <muster/apis/core/reading_context.hpp>
 #include <muster/apis/gang_definition.hpp>
+#include <muster/apis/gang_facts.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -28,11 +29,12 @@ public:
     /// Which release serves a version of the group scheduling.k8s.io; nothing for another version.
     [[nodiscard]] static std::optional<translate::target> release(std::string_view version) {
         using translate::target;
-        if (version == "scheduling.k8s.io/v1alpha1")
+        if (version == translate::workload_version_1_35)
             return target::workload_1_35;
-        if (version == "scheduling.k8s.io/v1alpha2")
+        if (version == translate::workload_version_1_36)
             return target::workload_1_36;
-        if (version == "scheduling.k8s.io/v1alpha3" || version == "scheduling.k8s.io/v1beta1")
+        if (version == translate::workload_version_1_37_alpha ||
+            version == translate::workload_version_1_37)
             return target::workload_1_37;
         return std::nullopt;
     }

@@ -12,6 +12,7 @@
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 
+#include <muster/apis/gang_facts.hpp>
 #include <muster/apis/workload/words.hpp>
 #include <muster/gangs/check_manifest.hpp>
 #include <muster/gangs/writing.hpp>
@@ -65,7 +66,7 @@ public:
         lose_rest();
         workload_ = out_->name(detail::workload_name(*out_), dns_subdomain, "the Workload");
         boost::json::object workload =
-            detail::start_workload("scheduling.k8s.io/v1beta1", workload_, *out_);
+            detail::start_workload(workload_version_1_37, workload_, *out_);
         child_at(workload, "spec")["compositePodGroupTemplates"] = boost::json::array{form(0)};
         out_->add(std::move(workload));
         const auto& follows = out_->gang().follows;
@@ -83,11 +84,11 @@ public:
     }
 
     static void check(manifest_check& manifest) {
-        if (manifest.is("scheduling.k8s.io/v1alpha3", "CompositePodGroup"))
+        if (manifest.is(workload_version_1_37_alpha, "CompositePodGroup"))
             if (const auto* gang = manifest.at({"spec", "schedulingPolicy", "gang"}))
                 manifest.expect_int32("spec.schedulingPolicy.gang.minGroupCount",
                                       gang->as_object().if_contains("minGroupCount"), 1);
-        if (manifest.is("scheduling.k8s.io/v1beta1", "Workload"))
+        if (manifest.is(workload_version_1_37, "Workload"))
             check_forms("spec", manifest.at({"spec"})->as_object(), manifest, 1);
     }
 
@@ -197,7 +198,7 @@ private:
     [[nodiscard]] boost::json::object group_at(std::size_t at) const {
         const bool leaf = groups_[at].role != nullptr;
         boost::json::object made =
-            out_->manifest(leaf ? "scheduling.k8s.io/v1beta1" : "scheduling.k8s.io/v1alpha3",
+            out_->manifest(leaf ? workload_version_1_37 : workload_version_1_37_alpha,
                            leaf ? "PodGroup" : "CompositePodGroup", groups_[at].object);
         boost::json::object& spec = child_at(made, "spec");
         if (at > 0)

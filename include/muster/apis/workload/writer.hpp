@@ -13,6 +13,7 @@
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 
+#include <muster/apis/gang_facts.hpp>
 #include <muster/apis/workload/tree.hpp>
 #include <muster/apis/workload/words.hpp>
 #include <muster/gangs/check_manifest.hpp>
@@ -108,16 +109,16 @@ private:
         std::string level;    ///< a label whose value its members share
     };
 
-    [[nodiscard]] const char* api() const {
+    [[nodiscard]] std::string_view api() const {
         switch (version) {
         case workload_version::v1_35:
-            return "scheduling.k8s.io/v1alpha1";
+            return workload_version_1_35;
         case workload_version::v1_36:
-            return "scheduling.k8s.io/v1alpha2";
+            return workload_version_1_36;
         case workload_version::v1_37:
             break;
         }
-        return "scheduling.k8s.io/v1beta1";
+        return workload_version_1_37;
     }
     [[nodiscard]] const char* templates_key() const {
         return version == workload_version::v1_35 ? "podGroups" : "podGroupTemplates";

@@ -24,8 +24,12 @@ std::string read(std::string text) {
     const object_lookup lookup(objects);
     std::string lines;
     for (const auto& [key, facts] : find_groups(objects, lookup, group_of, out)) {
-        lines += key.name + (key.origin == group_origin::kueue ? " kueue " : " ") +
-                 codec_tests::tree_text(facts.tree);
+        lines +=
+            key.name +
+            (key.origin == muster::codec::group_origin::declared(muster::translate::gang_api::kueue)
+                 ? " kueue "
+                 : " ") +
+            codec_tests::tree_text(facts.tree);
         lines += facts.queue.empty() ? "" : " queue=" + facts.queue;
         lines += facts.priority == 0 ? "" : " priority=" + std::to_string(facts.priority);
         lines += facts.fault == muster::gang_fault::none ? "" : " wrong: " + facts.fault_detail;

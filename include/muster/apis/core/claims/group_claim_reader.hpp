@@ -12,6 +12,7 @@
 #include <muster/apis/core/pod_claim_reader.hpp>
 #include <muster/apis/core/reading_context.hpp>
 #include <muster/apis/core/volumes/storage_reader.hpp>
+#include <muster/apis/gang_facts.hpp>
 #include <muster/document/field_reader.hpp>
 
 namespace muster {
@@ -22,9 +23,9 @@ namespace codec {
 /// scheduling.k8s.io v1alpha2 of 1.36, v1alpha3 and v1beta1 of 1.37).
 [[nodiscard]] inline bool has_group_claims(const boost::json::value& object,
                                            std::string_view version, std::string_view kind) {
-    if (kind != "PodGroup" ||
-        (version != "scheduling.k8s.io/v1alpha2" && version != "scheduling.k8s.io/v1alpha3" &&
-         version != "scheduling.k8s.io/v1beta1"))
+    if (kind != "PodGroup" || (version != translate::workload_version_1_36 &&
+                               version != translate::workload_version_1_37_alpha &&
+                               version != translate::workload_version_1_37))
         return false;
     const boost::json::object* const top = object.if_object();
     const boost::json::value* const spec = top ? top->if_contains("spec") : nullptr;

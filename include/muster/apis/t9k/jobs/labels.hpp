@@ -9,11 +9,11 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
+#include <muster/apis/gang_facts.hpp>
 #include <muster/apis/t9k/jobs/gang.hpp>
 #include <muster/apis/t9k/jobs/job.hpp>
 #include <muster/apis/t9k/jobs/names.hpp>
 #include <muster/base/assert.hpp>
-#include <muster/gangs/gang_keys.hpp>
 #include <muster/gangs/pod_draft.hpp>
 
 namespace muster {

@@ -14,6 +14,7 @@
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 
+#include <muster/apis/gang_facts.hpp>
 #include <muster/apis/t9k/jobs/containers.hpp>
 #include <muster/apis/t9k/jobs/environment.hpp>
 #include <muster/apis/t9k/jobs/gang.hpp>
@@ -165,8 +166,7 @@ pod_group_of(const t9k_job& job, const t9k_options& options = {}) {
     if (gangs.empty())
         return std::nullopt;
     const gang_object& gang = gangs.front();
-    boost::json::object made =
-        detail::owned_object(job, "scheduler.tensorstack.dev/v1beta1", "PodGroup", gang.name);
+    boost::json::object made = detail::owned_object(job, t9k_group_version, "PodGroup", gang.name);
     boost::json::object spec;
     spec["minMember"] = gang.tree[0].min_member;
     spec["queue"] = *gang.queue;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <muster/apis/gang_facts.hpp>
 #include <muster/apis/shares/share_list_text.hpp>
 #include <muster/apis/shares/share_objects.hpp>
 #include <muster/document/metadata_text.hpp>
@@ -29,8 +30,8 @@ inline constexpr std::string_view phase_key = "volcano.sh/bind-phase";
 
 /// Returns `namespace/name` of the pod's PodGroup; empty if the annotations name none.
 [[nodiscard]] inline std::string volcano_group_of(const object_metadata& pod) {
-    for (const char* const key :
-         {"scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name"})
+    for (const std::string_view key :
+         {translate::keys::volcano_group, translate::keys::volcano_own_group})
         if (const std::string* const name = pod.annotations.find(key); name && !name->empty())
             return pod.key.name_space + "/" + *name;
     return {};

@@ -10,15 +10,13 @@
 #include <boost/json/object.hpp>
 
 #include <muster/apis/gang_definition.hpp>
+#include <muster/apis/group_conditions.hpp>
+#include <muster/apis/group_report.hpp>
 #include <muster/base/timestamp.hpp>
-#include <muster/input/group_objects.hpp>
-#include <muster/kube/group_conditions.hpp>
-#include <muster/kube/group_report.hpp>
-#include <muster/kube/time.hpp>
 
 namespace muster {
 inline namespace v0_1 {
-namespace kube {
+namespace apis {
 namespace detail {
 
 /// scheduler-plugins knows neither PreScheduling nor Scheduled, and its phase goes back when
@@ -53,11 +51,10 @@ coscheduling_phase(bool koordinator, std::int64_t least, std::int64_t pods, std:
 /// controllers derive them from the pods that name it.
 [[nodiscard]] inline boost::json::object coscheduling_group_status(const group_report& of,
                                                                    std::int64_t wall) {
-    const bool koordinator = of.object->of.version == codec::sigs_group_version;
-    const boost::json::object* const before = of.object->status.if_object();
-    const boost::json::object* const spec =
-        detail::object_in(of.object->document->root().get_object(), "spec");
-    const std::int64_t least = spec ? detail::number_in(*spec, "minMember") : 0;
+    const bool koordinator = of.version == translate::sigs_group_version;
+    const boost::json::object* const before = of.before;
+    const boost::json::value* const minimum = of.spec ? of.spec->if_contains("minMember") : nullptr;
+    const std::int64_t least = minimum && minimum->is_int64() ? minimum->get_int64() : 0;
     const std::int64_t running = count_in(of.members, "Running");
     const std::int64_t succeeded = count_in(of.members, "Succeeded");
     const std::int64_t failed = count_in(of.members, "Failed");
@@ -82,10 +79,10 @@ coscheduling_phase(bool koordinator, std::int64_t least, std::int64_t pods, std:
     if (phase == "Pending")
         return made;
     if (!made.contains("scheduleStartTime"))
-        made["scheduleStartTime"] = time_text(wall - wall % second);
+        made["scheduleStartTime"] = detail::second_text(wall);
     return made;
 }
 
-} // namespace kube
+} // namespace apis
 } // namespace v0_1
 } // namespace muster

@@ -13,8 +13,8 @@
 #include <boost/json/object.hpp>
 
 #include <muster/apis/core/objects.hpp>
+#include <muster/apis/core/pod_amounts.hpp>
 #include <muster/base/timestamp.hpp>
-#include <muster/input/queue_status.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -10,21 +10,20 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
-#include <muster/kube/group_conditions.hpp>
-#include <muster/kube/group_report.hpp>
-#include <muster/kube/order_requests.hpp>
+#include <muster/apis/group_conditions.hpp>
+#include <muster/apis/group_report.hpp>
 
 namespace muster {
 inline namespace v0_1 {
-namespace kube {
+namespace apis {
 
 /// The status of a Volcano PodGroup. Controllers create its pods once it is no longer Pending:
 /// whatever its queue admits is Inqueue at once. The condition Scheduled keeps that its minima were
 /// reached.
 [[nodiscard]] inline boost::json::object volcano_group_status(const group_report& of,
                                                               std::int64_t wall) {
-    const adapter::gang_status& status = *of.status;
-    const boost::json::object* const before = of.object->status.if_object();
+    const adapter::gang_status& status = *of.standing;
+    const boost::json::object* const before = of.before;
     const std::int64_t running = count_in(of.members, "Running");
     const std::int64_t succeeded = count_in(of.members, "Succeeded");
     boost::json::object made = before ? *before : boost::json::object{};
@@ -48,10 +47,8 @@ namespace kube {
     count("failed", count_in(of.members, "Failed"));
     boost::json::array conditions = conditions_in(before, "conditions");
     const auto add = [&](const char* type, const char* reason, std::string message) {
-        boost::json::object one{{"type", type},
-                                {"status", "True"},
-                                {"transitionID", of.object->who.uid},
-                                {"reason", reason}};
+        boost::json::object one{
+            {"type", type}, {"status", "True"}, {"transitionID", of.uid}, {"reason", reason}};
         if (!message.empty())
             one["message"] = std::move(message);
         set_condition(conditions, std::move(one), wall);
@@ -71,6 +68,6 @@ namespace kube {
     return made;
 }
 
-} // namespace kube
+} // namespace apis
 } // namespace v0_1
 } // namespace muster

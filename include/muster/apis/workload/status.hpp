@@ -9,22 +9,21 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
-#include <muster/kube/group_conditions.hpp>
-#include <muster/kube/group_report.hpp>
-#include <muster/kube/order_requests.hpp>
+#include <muster/apis/group_conditions.hpp>
+#include <muster/apis/group_report.hpp>
 
 namespace muster {
 inline namespace v0_1 {
-namespace kube {
+namespace apis {
 
 /// The status of a PodGroup of Kubernetes 1.36: the condition PodGroupScheduled, which stays true
 /// once it is. Workloads have no status.
 [[nodiscard]] inline boost::json::object workload_group_status(const group_report& of,
                                                                std::int64_t wall) {
-    if (of.object->of.kind != "PodGroup")
+    if (of.kind != "PodGroup")
         return {};
-    const adapter::gang_status& status = *of.status;
-    const boost::json::object* const before = of.object->status.if_object();
+    const adapter::gang_status& status = *of.standing;
+    const boost::json::object* const before = of.before;
     boost::json::object made = before ? *before : boost::json::object{};
     const bool waits = status.waiting > 0 && status.at != gate::none;
     if (!status.reached && !waits)
@@ -36,13 +35,13 @@ namespace kube {
                             {"message", ""}};
     if (!status.reached)
         one["message"] = waiting_text(status);
-    if (of.object->generation > 0)
-        one["observedGeneration"] = of.object->generation;
+    if (of.generation > 0)
+        one["observedGeneration"] = of.generation;
     set_condition(conditions, std::move(one), wall);
     made["conditions"] = std::move(conditions);
     return made;
 }
 
-} // namespace kube
+} // namespace apis
 } // namespace v0_1
 } // namespace muster

@@ -11,22 +11,21 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
-#include <muster/input/queue_status.hpp>
-#include <muster/kube/group_conditions.hpp>
-#include <muster/kube/group_report.hpp>
-#include <muster/kube/order_requests.hpp>
+#include <muster/apis/core/pod_amounts.hpp>
+#include <muster/apis/group_conditions.hpp>
+#include <muster/apis/group_report.hpp>
 
 namespace muster {
 inline namespace v0_1 {
-namespace kube {
+namespace apis {
 
 /// The status of a KAI PodGroup: while nothing of it stands and it does not fit, the condition
 /// UnschedulableOnNodePool; once its minima were reached, Scheduled; and what its pods ask for and
 /// hold.
 [[nodiscard]] inline boost::json::object kai_group_status(const group_report& of,
                                                           std::int64_t wall) {
-    const adapter::gang_status& status = *of.status;
-    const boost::json::object* const before = of.object->status.if_object();
+    const adapter::gang_status& status = *of.standing;
+    const boost::json::object* const before = of.before;
     boost::json::object made = before ? *before : boost::json::object{};
     boost::json::array conditions = conditions_in(before, "schedulingConditions");
     // Counted on, so that the newest can be told.
@@ -84,6 +83,6 @@ namespace kube {
     return made;
 }
 
-} // namespace kube
+} // namespace apis
 } // namespace v0_1
 } // namespace muster
