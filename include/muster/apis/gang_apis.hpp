@@ -13,6 +13,7 @@
 #include <muster/apis/t9k/api.hpp>
 #include <muster/apis/volcano/api.hpp>
 #include <muster/apis/workload/api.hpp>
+#include <muster/apis/yunikorn/api.hpp>
 #include <muster/gangs/gang_api.hpp>
 
 namespace muster {
@@ -23,7 +24,7 @@ namespace apis {
 /// that read the marks of pods and the objects of groups, and write them. A record has those that
 /// make sense for its API; see the README.md of this folder.
 using gang_apis = std::tuple<t9k_api, ack_api, scheduler_plugins_api, volcano_api, koordinator_api,
-                             kai_api, workload_api, grove_api, kueue_api>;
+                             kai_api, workload_api, grove_api, kueue_api, yunikorn_api>;
 
 namespace detail {
 

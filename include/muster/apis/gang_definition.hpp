@@ -78,6 +78,18 @@ inline void total_from_leaves(gang_tree& tree) {
     tree.require_members(vertex_index{0}, saturate(sum));
 }
 
+/// Whether two trees have the same vertices with the same names and minima.
+[[nodiscard]] inline bool same_minima(const gang_tree& one, const gang_tree& other) {
+    if (one.size() != other.size())
+        return false;
+    for (std::size_t at = 0; at < one.size(); ++at)
+        if (one[at].parent != other[at].parent || one[at].name != other[at].name ||
+            one[at].min_member != other[at].min_member ||
+            one[at].min_subgroups != other[at].min_subgroups)
+            return false;
+    return true;
+}
+
 /// A whole number of at least `least` from a text such as an annotation's.
 [[nodiscard]] inline std::optional<std::int64_t>
 parse_count(std::string_view text, std::int64_t least = 0,

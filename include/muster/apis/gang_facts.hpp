@@ -16,6 +16,7 @@
 #include <muster/apis/t9k/facts.hpp>
 #include <muster/apis/volcano/facts.hpp>
 #include <muster/apis/workload/facts.hpp>
+#include <muster/apis/yunikorn/facts.hpp>
 #include <muster/gangs/api_facts.hpp>
 
 namespace muster {
@@ -24,9 +25,9 @@ namespace translate {
 
 /// All gang APIs that Muster knows. What names them all, such as the options of the program, the
 /// collections of a live cluster and the marks of pods, follows from this list.
-inline constexpr std::array gang_facts{t9k_facts,      ack_facts,         plugins_facts,
-                                       volcano_facts,  koordinator_facts, kai_facts,
-                                       workload_facts, grove_facts,       kueue_facts};
+inline constexpr std::array gang_facts{
+    t9k_facts, ack_facts,      plugins_facts, volcano_facts, koordinator_facts,
+    kai_facts, workload_facts, grove_facts,   kueue_facts,   yunikorn_facts};
 
 namespace detail {
 
@@ -52,12 +53,17 @@ namespace detail {
 /// Every target with the name that users type; plain pods are the last.
 inline constexpr auto targets = detail::list_targets();
 
-/// The scheduler that a target's pods usually name; empty: none.
-[[nodiscard]] constexpr std::string_view usual_scheduler(target of) noexcept {
+/// The facts of a target's API; none for plain pods, and for a target of one's own.
+[[nodiscard]] constexpr api_facts facts_of(target of) noexcept {
     for (const api_facts& each : gang_facts)
         if (std::ranges::find(each.targets, of) != each.targets.end())
-            return each.scheduler;
+            return each;
     return {};
+}
+
+/// The scheduler that a target's pods usually name; empty: none.
+[[nodiscard]] constexpr std::string_view usual_scheduler(target of) noexcept {
+    return facts_of(of).scheduler;
 }
 
 /// Whether pods ask for the scheduler of some gang API by this name.

@@ -152,6 +152,8 @@ public:
 
     /// The gangs with their pods, in the order of the input.
     [[nodiscard]] std::vector<booked_gang> finish() {
+        for (const loose_pod& pod : pods_)
+            describe_by(pod);
         for (loose_pod& pod : pods_)
             settle(pod);
         diagnostics found;
@@ -380,6 +382,36 @@ private:
         if (of.fault.empty())
             of.fault = text;
         entries_[at].members.push_back(std::move(member));
+    }
+
+    /// Takes the gang that a pod describes, if it describes one. All pods that describe the same
+    /// gang must agree.
+    void describe_by(const loose_pod& pod) {
+        apis::find_api([&]<class Api>() {
+            if constexpr (requires { Api::described_by(pod.document, pod.key.name_space); }) {
+                auto made = Api::described_by(pod.document, pod.key.name_space);
+                if (!made)
+                    return false;
+                made->where = pod.where;
+                const auto known =
+                    anchors_.find({Api::facts.api, pod.key.name_space, made->gang.name});
+                if (known == anchors_.end()) {
+                    static_cast<void>(define(Api::facts.api, *std::move(made), pod.order));
+                    return true;
+                }
+                gang_definition& before = entries_[known->second.definition].made;
+                if (same_minima(before.gang.tree, made->gang.tree) || !before.fault.empty())
+                    return true;
+                const std::string text = "pod " + pod.key.name + " and another pod of " +
+                                         in_quotes(before.gang.name) +
+                                         " describe its groups differently (expected all to agree)";
+                report(*out_, stands_ ? severity::warning : severity::error, pod.where,
+                       {"metadata", "annotations"}, text);
+                before.fault = text;
+                return true;
+            }
+            return false;
+        });
     }
 
     using anchor_map = std::map<handle, target>;

@@ -59,7 +59,8 @@ TEST_CASE("a total beyond the roles' minima is kept by those that have both") {
     add(made, "master", 1, 2);
     add(made, "worker", 1, 4);
     CHECK(losers(made, loss_kind::total_minimum) ==
-          "ack-1.30 ack-1.31 koordinator kai-0.14 kai-0.15 " + std::string(workloads) + " grove");
+          "ack-1.30 ack-1.31 koordinator kai-0.14 kai-0.15 " + std::string(workloads) +
+              " grove yunikorn");
 }
 
 TEST_CASE("minima of roles are kept by all but one number, or by gangs side by side") {
@@ -74,7 +75,7 @@ TEST_CASE("k of n subgroups are kept by KAI since 0.15, Kubernetes 1.37, and Vol
     made.gang.tree.require_subgroups(muster::vertex_index{0}, 2);
     CHECK(losers(made, loss_kind::subgroup_minima) ==
           "t9k ack-1.30 ack-1.31 scheduler-plugins koordinator kai-0.14 " +
-              std::string(old_workloads) + " grove");
+              std::string(old_workloads) + " grove yunikorn");
 }
 
 TEST_CASE("subgroups of subgroups are KAI's, and of Kubernetes since 1.37") {
@@ -84,14 +85,15 @@ TEST_CASE("subgroups of subgroups are KAI's, and of Kubernetes since 1.37") {
     add(made, "b", 1, 2, inner);
     CHECK(losers(made, loss_kind::nesting) ==
           "t9k ack-1.30 ack-1.31 scheduler-plugins volcano koordinator " +
-              std::string(old_workloads) + " grove");
+              std::string(old_workloads) + " grove yunikorn");
 }
 
 TEST_CASE("gangs across namespaces are for gang groups only") {
     gang_bundle made = master_and_workers();
     made.gang.sizes[1].name_space = "other";
     CHECK(losers(made, loss_kind::namespaces) ==
-          "t9k scheduler-plugins volcano kai-0.14 kai-0.15 " + std::string(workloads) + " grove");
+          "t9k scheduler-plugins volcano kai-0.14 kai-0.15 " + std::string(workloads) +
+              " grove yunikorn");
     for (const auto& each : targets)
         CHECK_MESSAGE(count(write(each.first, made), "Pod") == 5, each.second);
 }
@@ -110,12 +112,12 @@ TEST_CASE("a priority class is lost by T9k, a number by all others") {
     made.gang.priority = {50, ""};
     CHECK(losers(made, loss_kind::priority) ==
           "ack-1.30 ack-1.31 scheduler-plugins volcano koordinator kai-0.14 kai-0.15 " +
-              std::string(workloads) + " grove");
+              std::string(workloads) + " grove yunikorn");
     made.gang.priority = {0, ""}; // what everybody has
     CHECK(losers(made, loss_kind::priority) == "");
 }
 
-TEST_CASE("a timeout is Koordinator's and scheduler-plugins'") {
+TEST_CASE("a timeout is Koordinator's, scheduler-plugins' and YuniKorn's") {
     gang_bundle made = plain();
     made.gang.wait_seconds = 60;
     CHECK(losers(made, loss_kind::timeout) ==
@@ -127,7 +129,7 @@ TEST_CASE("minResources are scheduler-plugins' and Volcano's; Koordinator does n
     made.gang.min_resources.emplace();
     CHECK(losers(made, loss_kind::min_resources) ==
           "t9k ack-1.30 ack-1.31 koordinator kai-0.14 kai-0.15 " + std::string(workloads) +
-              " grove");
+              " grove yunikorn");
 }
 
 TEST_CASE("whether a gang may be evicted is KAI's and Volcano's to say") {
@@ -135,7 +137,7 @@ TEST_CASE("whether a gang may be evicted is KAI's and Volcano's to say") {
     made.gang.preemptible = true;
     CHECK(losers(made, loss_kind::preemptibility) ==
           "t9k ack-1.30 ack-1.31 scheduler-plugins koordinator " + std::string(workloads) +
-              " grove");
+              " grove yunikorn");
 }
 
 TEST_CASE("a part of a GPU is KAI's to give, also to the pods of a PodGang") {
@@ -143,7 +145,8 @@ TEST_CASE("a part of a GPU is KAI's to give, also to the pods of a PodGang") {
     for (auto& pod : made.pods)
         pod.document["metadata"].as_object()["annotations"] = {{"gpu-fraction", "0.5"}};
     CHECK(losers(made, loss_kind::device_share) ==
-          "t9k ack-1.30 ack-1.31 scheduler-plugins volcano koordinator " + std::string(workloads));
+          "t9k ack-1.30 ack-1.31 scheduler-plugins volcano koordinator " + std::string(workloads) +
+              " yunikorn");
     const auto losses = write(target::volcano, made).losses;
     REQUIRE(losses.size() == 1);
     CHECK(losses[0].detail == "gpu-fraction 0.5 of its pods, which ask for no whole device");
@@ -155,14 +158,15 @@ TEST_CASE("topology is KAI's, Grove's, Koordinator's in layers, and Kubernetes' 
     made.gang.tree.constrain_topology(muster::vertex_index{0},
                                       levels({"topology.kubernetes.io/rack"}, 0));
     CHECK(losers(made, loss_kind::topology_required) ==
-          "t9k ack-1.30 ack-1.31 scheduler-plugins volcano workload-1.35");
+          "t9k ack-1.30 ack-1.31 scheduler-plugins volcano workload-1.35 yunikorn");
     made.gang.tree.constrain_topology(muster::vertex_index{0},
                                       levels({"topology.kubernetes.io/rack"}, -1, 0));
     CHECK(losers(made, loss_kind::topology_preferred) ==
-          "t9k ack-1.30 ack-1.31 scheduler-plugins volcano " + std::string(workloads));
+          "t9k ack-1.30 ack-1.31 scheduler-plugins volcano " + std::string(workloads) +
+              " yunikorn");
     made.gang.tree.constrain_topology(muster::vertex_index{0}, levels({"row"}, 0));
     CHECK(losers(made, loss_kind::topology_required) ==
-          "t9k ack-1.30 ack-1.31 scheduler-plugins volcano koordinator workload-1.35");
+          "t9k ack-1.30 ack-1.31 scheduler-plugins volcano koordinator workload-1.35 yunikorn");
 }
 
 TEST_CASE("all that a target writes is legal there, whatever names a gang has") {

@@ -197,6 +197,28 @@ bool labels_start(const documents& all, const documents& pods) {
     });
 }
 
+/// Every task group that some pod lists has as many pods as it says.
+bool task_groups_start(const documents& all, const documents& pods) {
+    const auto note = [](const boost::json::object& pod, const char* key) {
+        const auto* const notes = pod.at("metadata").as_object().if_contains("annotations");
+        const auto* const found = notes ? notes->as_object().if_contains(key) : nullptr;
+        return found ? std::string(found->as_string()) : std::string();
+    };
+    for (const boost::json::object& listed : all) {
+        const std::string text = note(listed, "yunikorn.apache.org/task-groups");
+        if (text.empty())
+            continue;
+        const boost::json::value groups = boost::json::parse(text);
+        for (const auto& group : groups.as_array())
+            if (std::ranges::count_if(pods, [&](const boost::json::object& pod) {
+                    return note(pod, "yunikorn.apache.org/task-group-name") ==
+                           group.at("name").as_string();
+                }) < group.at("minMember").as_int64())
+                return false;
+    }
+    return true;
+}
+
 /// Whether the target's scheduler would start these pods of all that were written.
 bool target_starts(target to, const documents& groups, const documents& all,
                    const documents& pods) {
@@ -216,6 +238,8 @@ bool target_starts(target to, const documents& groups, const documents& all,
         return workload_starts(groups, pods);
     if (to == target::grove)
         return grove_starts(groups.at(0), pods);
+    if (to.name == "yunikorn")
+        return task_groups_start(all, pods);
     REQUIRE(to == target::pods); // another target needs its rule here
     return true;
 }

@@ -281,8 +281,9 @@ std::string missing(const gang_bundle& was, const std::vector<gang_bundle>& is,
     if (whole && topology_requirement(was, false) != topology_requirement(is[0], false) &&
         !lost({topology_preferred}))
         return "preferred topology";
-    // ACK's labels stand on pods alone: there is no object that could carry others.
-    const bool objectless = here.origin == target::ack_1_31 || here.kind == "Pod";
+    // ACK's labels and YuniKorn's annotations stand on pods alone: no object could carry others.
+    const bool objectless =
+        here.origin == target::ack_1_31 || here.kind == "Pod" || here.kind == "Application";
     for (const auto& [key, value] : was.gang.labels)
         if (!objectless && (!here.labels.contains(key) || here.labels.at(key) != value))
             return "labels";
