@@ -14,6 +14,7 @@
 #include <muster/apis/owners/workload.hpp>
 #include <muster/apis/owners/workload_reader.hpp>
 #include <muster/apis/ray/reader.hpp>
+#include <muster/apis/slurm/batch_script_reader.hpp>
 #include <muster/apis/spark/job_reader.hpp>
 #include <muster/apis/volcano/job_reader.hpp>
 
@@ -71,6 +72,7 @@ inline constexpr std::array job_kinds{
     job_kind{"ray.io/v1alpha1", "RayService", read_ray<ray_kind::service>},
     job_kind{"sparkoperator.k8s.io/v1beta2", "SparkApplication", read_spark_application},
     job_kind{"sparkoperator.k8s.io/v1beta1", "SparkApplication", read_spark_application},
+    job_kind{"slurm.muster.dev/v1", "BatchScript", slurm::read_batch_script},
     job_kind{"apps/v1", "Deployment", read_replicas<translate::workload_kind::deployment>},
     job_kind{"apps/v1", "ReplicaSet", read_replicas<translate::workload_kind::replica_set>},
     job_kind{"v1", "ReplicationController", read_replicas<translate::workload_kind::replica_set>},

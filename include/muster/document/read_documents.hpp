@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <muster/apis/slurm/script_document.hpp>
 #include <muster/document/document.hpp>
 #include <muster/document/json_reader.hpp>
 #include <muster/document/unread_parts.hpp>
@@ -17,8 +18,9 @@ namespace muster {
 inline namespace v0_1 {
 namespace codec {
 
-/// How to take a text. `automatic` looks at it: what starts with `{` or `[` is JSON, or YAML in
-/// flow style if it is not well-formed JSON; all else is YAML.
+/// How to take a text. `automatic` looks at it: a script with #SBATCH lines is a batch job of
+/// Slurm; what starts with `{` or `[` is JSON, or YAML in flow style if it is not well-formed JSON;
+/// all else is YAML.
 enum class input_format : std::uint8_t { automatic, json, yaml };
 
 namespace detail {
@@ -59,6 +61,8 @@ read_documents(std::string file_name, std::string text, diagnostics& out,
         return read_json(source, out, unread);
     if (format == input_format::yaml)
         return read_yaml(source, out, unread);
+    if (slurm::is_batch_script(source->text(), source->start()))
+        return slurm::read_script(source, out);
     const std::size_t first = source->text().find_first_not_of(" \t\r\n", source->start());
     const bool looks_like_json = first != std::string_view::npos &&
                                  (source->text()[first] == '{' || source->text()[first] == '[');
