@@ -38,8 +38,10 @@ std::vector<muster::spread_term> default_spread_of(const std::string& file) {
 } // namespace
 
 void add_files(CLI::App& to, std::vector<std::string>& files) {
-    to.add_option("-f,--filename", files,
-                  "A file, a directory, or - for stdin: YAML or JSON manifests; may be repeated")
+    to.add_option(
+          "-f,--filename", files,
+          "A file, a directory, or - for stdin: YAML or JSON manifests, or a batch script of "
+          "Slurm; may be repeated")
         ->required()
         ->allow_extra_args(false)
         ->type_name("FILE|DIR|-");

@@ -250,6 +250,13 @@ inline std::vector<std::pair<std::string, std::string>> every_kind() {
                "schedulingPolicy: {gang: {minGroupCount: 2}}") +
             composed("a") + composed("b") + pod("p", "", "schedulingGroup: {podGroupName: a}") +
             pod("q", "", "schedulingGroup: {podGroupName: b}"));
+    // Read as apiVersion: slurm.muster.dev/v1, kind: BatchScript, which the comment says.
+    const std::string read_as = "# apiVersion: slurm.muster.dev/v1, kind: BatchScript, of Muster\n";
+    add("a batch script of Slurm", "#!/bin/bash\n" + read_as +
+                                       "#SBATCH -J job -p team --priority=5 -N1-2 -c2 --mem=1G\n"
+                                       "run\n");
+    add("a batch script of Slurm, heterogeneous",
+        "#!/bin/bash\n#SBATCH -J job -n1 -L x\n#SBATCH hetjob\n#SBATCH -n2 -c2\nrun\n");
     add("a pod by itself", pod("p"));
     return all;
 }

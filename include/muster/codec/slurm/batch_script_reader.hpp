@@ -126,6 +126,19 @@ inline void read_spec(const field& at, const reading_context& context, batch_scr
     return planned;
 }
 
+/// Returns true if all containers have an image.
+[[nodiscard]] inline bool has_images(const batch_script& script) {
+    for (const script_role& role : script.roles)
+        for (const translate::pod_series& each : role.pods) {
+            const auto* const list = translate::find_array(
+                translate::find_object(each.pod_template, "spec"), "containers");
+            for (std::size_t at = 0; list && at < list->size(); ++at)
+                if (!translate::find((*list)[at].if_object(), "image"))
+                    return false;
+        }
+    return true;
+}
+
 [[nodiscard]] inline translate::job_plan plan_script(const batch_script& script) {
     translate::job_plan plan;
     if (script.indices.empty())
@@ -134,7 +147,10 @@ inline void read_spec(const field& at, const reading_context& context, batch_scr
         plan.gangs.push_back(
             plan_gang(script, std::string(script.object.name) + '-' + std::to_string(index)));
     translate::lose(plan, translate::loss_kind::pod_contents, script.object,
-                    "the commands of the script: its pods run none of them");
+                    has_images(script)
+                        ? "the commands of the script: its containers have none"
+                        : "the commands of the script, and an image for them: its containers have "
+                          "none, and the API server refuses them without an image");
     if (!script.switches.empty())
         translate::lose(plan, translate::loss_kind::topology_preferred, script.object,
                         "at most " + std::string(script.switches) + " switches");
@@ -175,8 +191,11 @@ inline void dress(translate::pod_draft& pod, std::string_view name_space, std::s
     }
     if (!role.exclusive)
         return;
-    // Pods of kube-system serve the node; they are no jobs.
     avoid(pod, not_in(job_label, {gang}), {});
+    // To Slurm each component is a job of its own.
+    if (!role.name.empty())
+        avoid(pod, not_in(role_label, {role.name}), {});
+    // Pods of kube-system serve the node; they are no jobs.
     avoid(pod, {}, not_in("kubernetes.io/metadata.name", {name_space, "kube-system"}));
 }
 

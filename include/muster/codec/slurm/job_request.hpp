@@ -255,11 +255,12 @@ private:
                 option && option->value.starts_with('0'))
                 wait(*option, "all memory of a node that other jobs may share");
         for (const auto& [name, what] :
-             {std::pair{"switches", "a number of switches is a wish that holds for some minutes, "
-                                    "and no level of the topology is named"},
-              {"spread-job", "to spread the job is a wish"}})
+             {std::pair{"switches",
+                        "a number of switches is a preference that Slurm gives up after "
+                        "some minutes, and it names no level of the topology"},
+              {"spread-job", "to spread the job is a preference"}})
             if (const script_option* const option = find(name))
-                report_->warning(*option, std::string(what) + ", so it is not heeded");
+                report_->warning(*option, std::string(what) + ", so it is ignored");
     }
 
     [[nodiscard]] feature_request features(std::string_view name, bool required) {
@@ -272,8 +273,8 @@ private:
         else if (read.support == feature_support::not_modelled && required)
             wait(*option, "a count of nodes with a feature, or a name that cannot be a label,");
         else if (read.support == feature_support::not_modelled)
-            report_->warning(*option, "features are counted, or cannot be labels, so the wish is "
-                                      "not heeded");
+            report_->warning(*option, "features are counted, or cannot be labels, so the "
+                                      "preference is ignored");
         return read;
     }
 

@@ -133,7 +133,7 @@ inline constexpr std::array option_table{
     option_spec{"oversubscribe", none, irrelevant, 's', true},
     option_spec{"parsable", none},
     option_spec{"partition", required, honoured, 'p', true},
-    option_spec{"prefer", required, honoured, '\0', true},
+    option_spec{"prefer", required, honoured},
     option_spec{"priority", required, honoured},
     option_spec{"profile"},
     option_spec{"propagate", optional},

@@ -87,6 +87,7 @@ public:
         boost::json::object made{{"apiVersion", script_api}, {"kind", script_kind}};
         made["metadata"] = boost::json::object{{"name", object_name(name())}};
         made["spec"] = spec();
+        warn_of_lines(lines);
         if (report_.errors() != errors)
             return std::nullopt;
         return made;
@@ -112,6 +113,9 @@ private:
                      at != std::string_view::npos)
                 report_.add_at(severity::error, each.offset + at,
                                "not UTF-8, or a control character (expected text)");
+    }
+
+    void warn_of_lines(const script_lines& lines) const {
         const auto dos = std::ranges::find_if(
             lines.directives, [](const directive_line& each) { return each.text.ends_with('\r'); });
         if (dos != lines.directives.end())

@@ -20,6 +20,9 @@ inline namespace v0_1 {
 namespace codec {
 namespace slurm {
 
+/// How many components Slurm lets a job have.
+inline constexpr std::size_t most_components = 128;
+
 /// An option as a script states it.
 struct script_option {
     const option_spec* spec = nullptr;
@@ -70,8 +73,14 @@ public:
     }
     void add_at(severity level, std::size_t offset, std::string message,
                 std::string path = {}) const {
+        add_written(level, offset, std::move(path), [&] { return std::move(message); });
+    }
+    /// The same with the text that `write()` returns, which is called only if the finding is kept.
+    template<class Write>
+    void add_written(severity level, std::size_t offset, std::string path,
+                     const Write& write) const {
         out_->add_made(level, [&] {
-            return diagnostic{level, source_->at(offset), std::move(path), std::move(message)};
+            return diagnostic{level, source_->at(offset), std::move(path), write()};
         });
     }
     [[nodiscard]] std::size_t errors() const { return out_->errors(); }
@@ -118,6 +127,10 @@ private:
     }
 
     void begin_component(std::size_t offset) {
+        if (components_.size() == most_components)
+            return report_->add_at(severity::error, offset,
+                                   "the job has more than 128 components (expected at most that "
+                                   "many)");
         job_component next;
         next.offset = offset;
         for (const script_option& each : components_.back().options)
@@ -142,20 +155,11 @@ private:
         const std::string_view name = text.substr(0, text.find('='));
         const std::vector<const option_spec*> found =
             name.empty() ? std::vector<const option_spec*>{} : options_named(name);
-        if (found.size() != 1) {
-            std::string message = "unknown option" + suggestion(name, names_);
-            if (found.size() > 1) {
-                message = "the option is ambiguous (expected ";
-                for (std::size_t at = 0; at < found.size(); ++at)
-                    message += (at == 0                 ? "--"
-                                : at + 1 < found.size() ? ", --"
-                                                        : " or --") +
-                               std::string(found[at]->name);
-                message += ")";
-            }
-            return report_->add_at(severity::error, word.offset, std::move(message),
-                                   "--" + printable(name));
-        }
+        if (found.size() != 1)
+            return report_->add_written(severity::error, word.offset, "--" + printable(name), [&] {
+                return found.empty() ? "unknown option" + suggestion(name, names_)
+                                     : ambiguous(found);
+            });
         script_option option{found.front(), {}, false, word.offset};
         if (name.size() < text.size()) {
             option.has_value = true;
@@ -165,6 +169,16 @@ private:
                                                   in_quotes(option.value) + " (expected none)");
         }
         finish(std::move(option));
+    }
+
+    [[nodiscard]] static std::string ambiguous(const std::vector<const option_spec*>& found) {
+        std::string text = "the option is ambiguous (expected ";
+        for (std::size_t at = 0; at < found.size(); ++at)
+            text += (at == 0                 ? "--"
+                     : at + 1 < found.size() ? ", --"
+                                             : " or --") +
+                    std::string(found[at]->name);
+        return text + ")";
     }
 
     /// Letters without a value, then at most one with a value.

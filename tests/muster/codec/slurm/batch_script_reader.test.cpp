@@ -72,6 +72,14 @@ TEST_CASE("an exclusive job keeps pods of others off its nodes, but for those of
           R"("values":["default","kube-system"]}]}}])");
 }
 
+TEST_CASE("an exclusive component keeps off the nodes of the other components") {
+    const read_result made = job({"-J x -N1", "hetjob", "-N1 --exclusive"});
+    CHECK(at(made.gangs[0].pods[1].document, anti)
+              .find(R"({"labelSelector":{"matchExpressions":[{"key":"slurm.muster.dev/component",)"
+                    R"("operator":"NotIn","values":["het-1"]}]},)"
+                    R"("topologyKey":"kubernetes.io/hostname"})") != std::string::npos);
+}
+
 TEST_CASE("an uneven division is one leaf with pods of two sizes") {
     const read_result made = job({"-J x -N2 -n3"});
     CHECK(tree_text(made.gangs[0].gang.tree) == "2");
@@ -99,6 +107,9 @@ TEST_CASE("what a gang cannot say is a loss") {
     REQUIRE(made.losses.size() == 2);
     CHECK(made.losses[0].what == loss_kind::pod_contents);
     CHECK(made.losses[0].object == "BatchScript default/x");
+    CHECK(made.losses[0].detail.find("an image for them") != std::string::npos);
+    CHECK(job({"-J x --container-image=i"}).losses.at(0).detail ==
+          "the commands of the script: its containers have none");
     CHECK(made.losses[1].what == loss_kind::topology_preferred);
     CHECK(made.losses[1].detail == "at most 1@10 switches");
 }

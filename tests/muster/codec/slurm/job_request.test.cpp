@@ -93,11 +93,11 @@ TEST_CASE("all memory of a node that is the job's alone is there") {
     CHECK(request_of("--mem=0 --exclusive").asked.waits.empty());
 }
 
-TEST_CASE("wishes that cannot be heeded are warnings") {
+TEST_CASE("preferences that are not modelled are warnings") {
     for (const std::string option : {"--switches=1@10", "--spread-job", "--prefer=[a*2]"}) {
         const auto [asked, findings] = request_of(option);
         CHECK(asked.waits.empty());
-        CHECK(findings.find("heeded\n") != std::string::npos);
+        CHECK(findings.find(" ignored\n") != std::string::npos);
     }
 }
 

@@ -170,6 +170,19 @@ TEST_CASE("very long lines and very large numbers end in an answer") {
     CHECK(read(script({"-C " + std::string(1U << 20U, '(')})).documents.empty());
 }
 
+TEST_CASE("very many lines end in an answer") {
+    const auto many = [](const std::string& line) {
+        std::string text = "#!/bin/bash\n";
+        while (text.size() < (1U << 20U))
+            text += line;
+        return read(text);
+    };
+    CHECK(many("#SBATCH -N2\n").documents.size() == 1);
+    CHECK(many("#SBATCH --ntask-per-node=2\n").documents.empty());
+    CHECK(many("#SBATCH hetjob\n").documents.empty());
+    CHECK(many("run\n#SBATCH -N2\n").findings.find("(+") != std::string::npos);
+}
+
 TEST_CASE("any text ends in gangs or in errors that name the file and what is wrong") {
     static constexpr std::string_view pieces[] = {"#SBATCH ",
                                                   "#SBATCH",

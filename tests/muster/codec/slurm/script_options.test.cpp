@@ -59,6 +59,16 @@ TEST_CASE("hetjob begins a component that keeps the options of the job as a whol
           "mem=4G ntasks=3");
 }
 
+TEST_CASE("a job has at most 128 components") {
+    std::string lines;
+    for (int at = 0; at < 127; ++at)
+        lines += "#SBATCH hetjob\n";
+    CHECK(options(lines).find('\n') == std::string::npos);
+    CHECK(options(lines + "#SBATCH hetjob\n")
+              .ends_with("f:128:9: the job has more than 128 components (expected at most that "
+                         "many)"));
+}
+
 TEST_CASE("an unknown option is an error that names the nearest one") {
     CHECK(options("#SBATCH --ntask-per-node=2\n") ==
           "\nf:1:9: --ntask-per-node: unknown option (did you mean ntasks-per-node?)");
