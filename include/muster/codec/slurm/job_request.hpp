@@ -57,7 +57,7 @@ namespace detail {
 class request_reader {
 public:
     request_reader(const job_component& component, const option_report& report)
-        : component_(&component), report_(&report) {}
+        : component_(&component), report_(report.from(component.offset)) {}
 
     [[nodiscard]] job_request run() {
         for (const script_option& each : component_->options)
@@ -77,11 +77,11 @@ private:
     /// The option makes the job wait.
     void wait(const script_option& option, std::string_view what = "the option") {
         const std::string gate(option.spec->name);
-        report_->warning(option, std::string(what) +
-                                     " bears on where or when the job may start and is not "
-                                     "modelled, so the job waits (scheduling gate "
-                                     "slurm.muster.dev/" +
-                                     gate + ")");
+        report_.warning(option, std::string(what) +
+                                    " bears on where or when the job may start and is not "
+                                    "modelled, so the job waits (scheduling gate "
+                                    "slurm.muster.dev/" +
+                                    gate + ")");
         made_.waits.push_back(gate);
     }
 
@@ -95,7 +95,7 @@ private:
             return std::nullopt;
         const auto read = parse_number(option->value, 1);
         if (!read)
-            report_->refuse(*option, "a count", "a whole number from 1 to 2147483647");
+            report_.refuse(*option, "a count", "a whole number from 1 to 2147483647");
         return read;
     }
 
@@ -103,7 +103,7 @@ private:
         if (const script_option* const option = find("nodes")) {
             made_.nodes = parse_node_count(option->value);
             if (!made_.nodes)
-                report_->refuse(*option, "a number of nodes", "e.g. 4, 2-4 or 1,2,4");
+                report_.refuse(*option, "a number of nodes", "e.g. 4, 2-4 or 1,2,4");
         }
         made_.fewest_nodes = find("use-min-nodes") != nullptr;
         made_.tasks = count("ntasks");
@@ -120,14 +120,14 @@ private:
 
     void exclude_each_other(std::string_view one, std::string_view other) const {
         if (const script_option* const option = find(one); option && find(other))
-            report_->error(*option, "it does not go with --" + std::string(other) +
-                                        " (expected one of them)");
+            report_.error(*option, "it does not go with --" + std::string(other) +
+                                       " (expected one of them)");
     }
 
     [[nodiscard]] std::int64_t size(const script_option& option) const {
         const auto read = parse_mebibytes(option.value);
         if (!read)
-            report_->refuse(option, "a size", "a whole number, with K, M, G or T behind it");
+            report_.refuse(option, "a size", "a whole number, with K, M, G or T behind it");
         return read.value_or(0);
     }
 
@@ -140,8 +140,8 @@ private:
         if (per_node && per_node->offset < component_->offset && (per_cpu || per_gpu))
             per_node = nullptr;
         if (per_node && (per_cpu || per_gpu))
-            report_->error(*per_node, "it does not go with --mem-per-cpu and --mem-per-gpu "
-                                      "(expected one of them)");
+            report_.error(*per_node, "it does not go with --mem-per-cpu and --mem-per-gpu "
+                                     "(expected one of them)");
         for (const auto& [option, unit] : {std::pair{per_node, memory_unit::node},
                                            {per_cpu, memory_unit::cpu},
                                            {per_gpu, memory_unit::gpu}})
@@ -159,7 +159,7 @@ private:
             return std::nullopt;
         const auto read = parse_gpus(option->value);
         if (!read)
-            report_->refuse(*option, "a number of GPUs", "e.g. 4 or a100:4");
+            report_.refuse(*option, "a number of GPUs", "e.g. 4 or a100:4");
         else if (read->mixed)
             wait(*option, "a number of GPUs for each of several types");
         if (!read || read->count == 0)
@@ -188,13 +188,13 @@ private:
             return;
         const auto read = parse_gres(option->value);
         if (!read)
-            return report_->refuse(*option, "a list of generic resources", "e.g. gpu:a100:4");
+            return report_.refuse(*option, "a list of generic resources", "e.g. gpu:a100:4");
         if (read->others)
             wait(*option, "a generic resource other than gpu");
         else if (read->gpus.mixed)
             wait(*option, "a number of GPUs for each of several types");
         if (read->gpus.count > 0 && find("gpus-per-node"))
-            report_->error(*option, "it does not go with --gpus-per-node (expected one of them)");
+            report_.error(*option, "it does not go with --gpus-per-node (expected one of them)");
         else if (read->gpus.count > 0)
             made_.gpus_per_node = read->gpus;
     }
@@ -205,16 +205,16 @@ private:
             return;
         const auto read = parse_tres(option->value);
         if (!read)
-            return report_->refuse(*option, "a list of resources", "e.g. cpu=4,gres/gpu:a100=1");
+            return report_.refuse(*option, "a list of resources", "e.g. cpu=4,gres/gpu:a100=1");
         if (read->others)
             wait(*option, "a resource other than cpu and gres/gpu");
         else if (read->gpus.mixed)
             wait(*option, "a number of GPUs for each of several types");
         if ((read->gpus.count > 0 && find("gpus-per-task")) ||
             (read->cpus > 0 && find("cpus-per-task")))
-            return report_->error(*option, "it does not go with --cpus-per-task and "
-                                           "--gpus-per-task for the same resource (expected one "
-                                           "of them)");
+            return report_.error(*option, "it does not go with --cpus-per-task and "
+                                          "--gpus-per-task for the same resource (expected one "
+                                          "of them)");
         if (read->gpus.count > 0)
             made_.gpus_per_task = read->gpus;
         if (read->cpus > 0)
@@ -231,7 +231,7 @@ private:
         }
         auto read = parse_host_list(option->value);
         if (!read) {
-            report_->refuse(*option, "a list of at most 10000 nodes", "e.g. node[01-04,07],gpu2");
+            report_.refuse(*option, "a list of at most 10000 nodes", "e.g. node[01-04,07],gpu2");
             return {};
         }
         return std::move(*read);
@@ -246,7 +246,7 @@ private:
             made_.exclusive = !option->has_value;
             if (option->has_value && option->value != "user" && option->value != "mcs" &&
                 option->value != "topo")
-                report_->refuse(*option, "a scope", "user, mcs or topo, or no value");
+                report_.refuse(*option, "a scope", "user, mcs or topo, or no value");
             else if (option->has_value)
                 wait(*option, "a node that only some jobs may share");
         }
@@ -260,7 +260,7 @@ private:
                         "some minutes, and it names no level of the topology"},
               {"spread-job", "to spread the job is a preference"}})
             if (const script_option* const option = find(name))
-                report_->warning(*option, std::string(what) + ", so it is ignored");
+                report_.warning(*option, std::string(what) + ", so it is ignored");
     }
 
     [[nodiscard]] feature_request features(std::string_view name, bool required) {
@@ -269,12 +269,12 @@ private:
             return {};
         feature_request read = parse_features(option->value);
         if (read.support == feature_support::malformed)
-            report_->refuse(*option, "an expression of features", "e.g. intel&(ib|roce)");
+            report_.refuse(*option, "an expression of features", "e.g. intel&(ib|roce)");
         else if (read.support == feature_support::not_modelled && required)
             wait(*option, "a count of nodes with a feature, or a name that cannot be a label,");
         else if (read.support == feature_support::not_modelled)
-            report_->warning(*option, "features are counted, or cannot be labels, so the "
-                                      "preference is ignored");
+            report_.warning(*option, "features are counted, or cannot be labels, so the "
+                                     "preference is ignored");
         return read;
     }
 
@@ -282,8 +282,8 @@ private:
         if (const script_option* const option = find("time")) {
             const auto read = parse_time_limit(option->value);
             if (!read)
-                report_->refuse(*option, "a time",
-                                "e.g. 90 (minutes), 01:30:00 or 2-12 (days-hours)");
+                report_.refuse(*option, "a time",
+                               "e.g. 90 (minutes), 01:30:00 or 2-12 (days-hours)");
             else
                 made_.seconds = read->seconds;
         }
@@ -298,7 +298,7 @@ private:
     }
 
     const job_component* component_;
-    const option_report* report_;
+    option_report report_;
     job_request made_;
 };
 

@@ -59,6 +59,14 @@ public:
     /// Both must outlive this.
     option_report(const source_text& source, diagnostics& out) : source_(&source), out_(&out) {}
 
+    /// The same without findings about options before `offset`: those that a component has from the
+    /// one before are reported there.
+    [[nodiscard]] option_report from(std::size_t offset) const {
+        option_report made = *this;
+        made.first_ = offset;
+        return made;
+    }
+
     void error(const script_option& option, std::string message) const {
         add(severity::error, option, std::move(message));
     }
@@ -87,11 +95,13 @@ public:
 
 private:
     void add(severity level, const script_option& option, std::string message) const {
-        add_at(level, option.offset, std::move(message), "--" + std::string(option.spec->name));
+        if (option.offset >= first_)
+            add_at(level, option.offset, std::move(message), "--" + std::string(option.spec->name));
     }
 
     const source_text* source_;
     diagnostics* out_;
+    std::size_t first_ = 0;
 };
 
 namespace detail {

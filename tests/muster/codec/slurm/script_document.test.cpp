@@ -104,6 +104,24 @@ TEST_CASE("components are roles with what is theirs") {
         R"({"slurmjob.slinky.slurm.net/account":"lab"}}}}]}])");
 }
 
+TEST_CASE("a component has options of the one before, and they are reported once") {
+    CHECK(read(script({"-N1 -d singleton", "hetjob", "-N2"})).findings ==
+          "train.sbatch:2:13: warning: --dependency: the option bears on where or when the job may "
+          "start and is not modelled, so the job waits (scheduling gate "
+          "slurm.muster.dev/dependency)\n");
+    CHECK(read(script({"-t x", "hetjob", "-N2"})).findings ==
+          "train.sbatch:2:9: --time: \"x\" is not a time (expected e.g. 90 (minutes), 01:30:00 or "
+          "2-12 (days-hours))\n");
+    const std::string roles =
+        spec({"-N1 --mem=4G", "hetjob", "-N1", "hetjob", "--mem-per-cpu=1G"}, "roles");
+    std::size_t inherited = 0;
+    for (std::size_t at = roles.find("4096Mi"); at != std::string::npos;
+         at = roles.find("4096Mi", at + 1))
+        ++inherited;
+    CHECK(inherited == 2);
+    CHECK(roles.find("1024Mi") != std::string::npos);
+}
+
 TEST_CASE("one queue is that of the first component") {
     CHECK(spec({"-p a", "hetjob", "-p b"}, "queue") == "\"a\"");
     CHECK(read(script({"-p a", "hetjob", "-p b"})).findings ==
