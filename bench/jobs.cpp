@@ -9,7 +9,7 @@
 #include <muster/apis/t9k/jobs/gang.hpp>
 #include <muster/apis/t9k/jobs/job_reader.hpp>
 #include <muster/apis/t9k/jobs/objects.hpp>
-#include <muster/document/read_documents.hpp>
+#include <muster/input/read_documents.hpp>
 
 #include "cluster.hpp"
 #include "figures.hpp"

@@ -14,7 +14,7 @@
 #include <muster/apis/gang_facts.hpp>
 #include <muster/apis/grove/backends.hpp>
 #include <muster/apis/grove/set_reader.hpp>
-#include <muster/document/read_documents.hpp>
+#include <muster/input/read_documents.hpp>
 #include <muster/lifecycle/grove_controller.hpp>
 
 namespace {

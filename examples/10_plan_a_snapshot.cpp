@@ -6,10 +6,10 @@
 #include <vector>
 
 #include <muster/cycle/cycle.hpp>
-#include <muster/document/input.hpp>
 #include <muster/explain/explain.hpp>
 #include <muster/input/cluster.hpp>
 #include <muster/input/cluster_input.hpp>
+#include <muster/input/read_inputs.hpp>
 
 int main(int argc, char** argv) {
     std::vector<std::string> files(argv + 1, argv + argc);

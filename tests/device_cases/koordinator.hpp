@@ -13,7 +13,7 @@
 #include <muster/apis/koordinator/devices/pod_marks.hpp>
 #include <muster/apis/koordinator/devices/pod_requests.hpp>
 #include <muster/apis/shares/share_demand.hpp>
-#include <muster/document/read_documents.hpp>
+#include <muster/input/read_documents.hpp>
 
 #include "device_cases/share_case.hpp"
 

@@ -11,7 +11,8 @@ core=$(sed -n 's/^set(MUSTER_CORE_FOLDERS \(.*\))$/\1/p' "$(dirname "$0")/../../
 # Headers are cut by idea; a header above this length is told, not refused.
 usual_lines=500
 
-# What each folder may include besides itself. `policy/concept` is policy/*_concept.hpp.
+# What each folder may include besides itself. `policy/concept` is policy/*_concept.hpp, `apis/facts` is
+# apis/gang_facts.hpp and apis/*/facts.hpp.
 declare -A may_include=(
     [base]=""
     [resource]="base"
@@ -31,9 +32,9 @@ declare -A may_include=(
     [advice]="base resource vocabulary cluster index plan policy problem exact greedy admission wait preempt explain cycle"
     [devices]="base resource"
     [document]="base resource vocabulary"
-    [gangs]="base resource vocabulary document"
-    [apis]="base resource devices vocabulary cluster document gangs"
-    [input]="base resource devices vocabulary cluster document gangs apis"
+    [gangs]="base resource vocabulary document apis/facts"
+    [apis]="$core adapter devices document gangs"
+    [input]="$core adapter devices document gangs apis"
     [lifecycle]="base resource vocabulary document gangs apis"
     [adapter]="$core"
     [kube]="$core devices document gangs apis input lifecycle adapter"
@@ -87,7 +88,9 @@ judge() {
                     elif [[ $target != "$folder" ]] &&
                         ! is_in "$target" "${may_include[$folder]}" &&
                         ! { [[ $included == policy/*_concept.hpp ]] &&
-                            is_in policy/concept "${may_include[$folder]}"; }; then
+                            is_in policy/concept "${may_include[$folder]}"; } &&
+                        ! { [[ $included == apis/*facts.hpp ]] &&
+                            is_in apis/facts "${may_include[$folder]}"; }; then
                         echo "$header: includes $included; $folder may not"
                     fi
                     ;;
@@ -169,6 +172,7 @@ must_fail 'admission may not' admission/a.hpp '#include <muster/policy/fifo.hpp>
 must_fail 'cycle may not' cycle/a.hpp '#include <muster/advice/a.hpp>'
 must_fail 'cycle may not' cycle/a.hpp '#include <muster/adapter/a.hpp>'
 must_fail 'gangs may not' gangs/a.hpp '#include <muster/index/a.hpp>'
+must_fail 'gangs may not' gangs/a.hpp '#include <muster/apis/kai/writer.hpp>'
 must_fail 'apis may not' apis/volcano/a.hpp '#include <muster/input/a.hpp>'
 must_fail 'adapter may not' adapter/a.hpp '#include <muster/input/a.hpp>'
 must_fail 'kube may not' kube/a.hpp '#include <muster/sim/a.hpp>'

@@ -13,7 +13,7 @@
 #include <doctest/doctest.h>
 
 #include <muster/apis/job_reader.hpp>
-#include <muster/document/read_documents.hpp>
+#include <muster/input/read_documents.hpp>
 
 namespace muster_job_fixture {
 

@@ -13,7 +13,7 @@
 #include <muster/apis/t9k/jobs/job_reader.hpp>
 #include <muster/document/diagnostic.hpp>
 #include <muster/document/field_reader.hpp>
-#include <muster/document/read_documents.hpp>
+#include <muster/input/read_documents.hpp>
 
 namespace muster_test {
 

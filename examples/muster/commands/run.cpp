@@ -7,7 +7,7 @@
 
 #include <muster/document/diagnostic.hpp>
 #include <muster/document/document.hpp>
-#include <muster/document/input.hpp>
+#include <muster/input/read_inputs.hpp>
 
 #include "../options/cluster.hpp"
 #include "../options/look.hpp"

@@ -7,8 +7,8 @@
 
 #include <muster/apis/core/default_spread.hpp>
 #include <muster/document/diagnostic.hpp>
-#include <muster/document/input.hpp>
 #include <muster/document/nearest.hpp>
+#include <muster/input/read_inputs.hpp>
 #include <muster/vocabulary/pod_terms.hpp>
 
 #include "choices.hpp"

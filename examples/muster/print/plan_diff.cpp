@@ -10,7 +10,7 @@
 
 #include <muster/apis/core/reading_context.hpp>
 #include <muster/document/field_reader.hpp>
-#include <muster/document/input.hpp>
+#include <muster/input/read_inputs.hpp>
 
 #include "../plan/reason_text.hpp"
 #include "output.hpp"

@@ -16,7 +16,7 @@
 #include <muster/document/diagnostic.hpp>
 #include <muster/document/document.hpp>
 #include <muster/document/field_reader.hpp>
-#include <muster/document/read_documents.hpp>
+#include <muster/input/read_documents.hpp>
 #include <muster/kube/base64.hpp>
 #include <muster/kube/connection.hpp>
 #include <muster/kube/plugin_environment.hpp>

@@ -29,10 +29,10 @@
 #include <muster/base/timestamp.hpp>
 #include <muster/document/diagnostic.hpp>
 #include <muster/document/document.hpp>
-#include <muster/document/read_documents.hpp>
 #include <muster/gangs/gang_claims.hpp>
 #include <muster/gangs/pod_marks.hpp>
 #include <muster/gangs/target.hpp>
+#include <muster/input/read_documents.hpp>
 #include <muster/lifecycle/grove_controller.hpp>
 #include <muster/sim/declared_attempts.hpp>
 #include <muster/sim/grove_entry.hpp>

@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include <muster/document/read_documents.hpp>
+#include <muster/input/read_documents.hpp>
 
 namespace codec_field_reader_test {
 

@@ -11,9 +11,9 @@
 
 #include <doctest/doctest.h>
 
-#include <muster/document/read_documents.hpp>
 #include <muster/input/cluster_input.hpp>
 #include <muster/input/membership.hpp>
+#include <muster/input/read_documents.hpp>
 
 namespace codec_unread_parts_test {
 

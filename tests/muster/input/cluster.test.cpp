@@ -11,8 +11,8 @@
 
 #include <doctest/doctest.h>
 
-#include <muster/document/read_documents.hpp>
 #include <muster/input/manifests.hpp>
+#include <muster/input/read_documents.hpp>
 #include <muster/muster.hpp>
 
 namespace codec_cluster_test {

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include <muster/document/read_documents.hpp>
 #include <muster/input/gang_reader.hpp>
+#include <muster/input/read_documents.hpp>
 
 namespace codec_tests {
 

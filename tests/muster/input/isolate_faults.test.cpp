@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include <muster/document/read_documents.hpp>
+#include <muster/input/read_documents.hpp>
 
 namespace codec_isolate_faults_test {
 namespace {

@@ -9,9 +9,9 @@
 
 #include <boost/json/serialize.hpp>
 
-#include <muster/document/read_documents.hpp>
 #include <muster/gangs/job_companions.hpp>
 #include <muster/input/gang_reader.hpp>
+#include <muster/input/read_documents.hpp>
 
 namespace codec_job_companions_test {
 namespace {

@@ -11,9 +11,9 @@
 #include <doctest/doctest.h>
 
 #include <muster/cycle/cycle.hpp>
-#include <muster/document/read_documents.hpp>
 #include <muster/document/sha1_text.hpp>
 #include <muster/input/cluster.hpp>
+#include <muster/input/read_documents.hpp>
 
 namespace codec_made_pods_test {
 namespace {

@@ -5,9 +5,9 @@
 #include <tuple>
 
 #include <muster/cycle/cycle.hpp>
-#include <muster/document/read_documents.hpp>
 #include <muster/input/cluster.hpp>
 #include <muster/input/manifests.hpp>
+#include <muster/input/read_documents.hpp>
 
 namespace codec_preemption_policy_test {
 

@@ -17,8 +17,8 @@
 #include <boost/json/serialize.hpp>
 
 #include <muster/apis/write.hpp>
-#include <muster/document/read_documents.hpp>
 #include <muster/input/gang_reader.hpp>
+#include <muster/input/read_documents.hpp>
 #include <muster/testing/random.hpp>
 #include <support/settings.hpp>
 

@@ -10,9 +10,9 @@
 
 #include <doctest/doctest.h>
 
-#include <muster/document/read_documents.hpp>
 #include <muster/input/cluster.hpp>
 #include <muster/input/manifests.hpp>
+#include <muster/input/read_documents.hpp>
 #include <muster/muster.hpp>
 
 namespace codec_topology_reader_test {

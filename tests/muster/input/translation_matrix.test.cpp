@@ -19,8 +19,8 @@
 
 #include <muster/apis/job_kinds.hpp>
 #include <muster/apis/write.hpp>
-#include <muster/document/read_documents.hpp>
 #include <muster/input/gang_reader.hpp>
+#include <muster/input/read_documents.hpp>
 
 #include "every_kind.hpp"
 

@@ -7,8 +7,8 @@
 
 #include <boost/json/serialize.hpp>
 
-#include <muster/document/read_documents.hpp>
 #include <muster/input/gang_reader.hpp>
+#include <muster/input/read_documents.hpp>
 
 #include "gang_texts.hpp"
 

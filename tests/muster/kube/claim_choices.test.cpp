@@ -6,8 +6,8 @@
 #include <doctest/doctest.h>
 
 #include <muster/apis/core/claims/device_reader.hpp>
-#include <muster/document/read_documents.hpp>
 #include <muster/input/manifests.hpp>
+#include <muster/input/read_documents.hpp>
 
 namespace claim_choices_test {
 

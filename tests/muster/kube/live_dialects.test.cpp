@@ -16,9 +16,9 @@
 #include <doctest/doctest.h>
 
 #include <muster/cycle/cycle.hpp>
-#include <muster/document/read_documents.hpp>
 #include <muster/input/broken_objects.hpp>
 #include <muster/input/cluster_input.hpp>
+#include <muster/input/read_documents.hpp>
 #include <muster/kube/sent_objects.hpp>
 
 namespace live_dialects_test {

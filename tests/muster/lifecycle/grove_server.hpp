@@ -20,8 +20,8 @@
 
 #include <muster/apis/grove/set_reader.hpp>
 #include <muster/base/timestamp.hpp>
-#include <muster/document/read_documents.hpp>
 #include <muster/gangs/target.hpp>
+#include <muster/input/read_documents.hpp>
 #include <muster/lifecycle/cascade.hpp>
 #include <muster/lifecycle/grove_controller.hpp>
 

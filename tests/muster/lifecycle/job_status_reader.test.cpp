@@ -7,8 +7,8 @@
 #include <boost/json/serialize.hpp>
 #include <doctest/doctest.h>
 
-#include <muster/document/read_documents.hpp>
 #include <muster/document/transition_id.hpp>
+#include <muster/input/read_documents.hpp>
 #include <muster/lifecycle/status_document.hpp>
 
 namespace codec_job_status_reader_test {

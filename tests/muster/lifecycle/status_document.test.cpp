@@ -12,7 +12,7 @@
 
 #include <muster/base/timestamp.hpp>
 #include <muster/document/diagnostic.hpp>
-#include <muster/document/read_documents.hpp>
+#include <muster/input/read_documents.hpp>
 
 #include "job_bench.hpp"
 

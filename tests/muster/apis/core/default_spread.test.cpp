@@ -5,9 +5,9 @@
 
 #include <doctest/doctest.h>
 
-#include <muster/document/read_documents.hpp>
 #include <muster/input/cluster_input.hpp>
 #include <muster/input/manifests.hpp>
+#include <muster/input/read_documents.hpp>
 
 namespace codec_default_spread_test {
 

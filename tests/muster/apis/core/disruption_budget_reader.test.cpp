@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include <muster/document/read_documents.hpp>
 #include <muster/input/cluster.hpp>
 #include <muster/input/manifests.hpp>
+#include <muster/input/read_documents.hpp>
 
 namespace codec_disruption_budget_reader_test {
 

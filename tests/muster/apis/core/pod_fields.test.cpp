@@ -13,7 +13,7 @@
 #include <muster/apis/core/pod_reader.hpp>
 #include <muster/apis/core/volumes/csi_migration.hpp>
 #include <muster/apis/shares/device_shares.hpp>
-#include <muster/document/read_documents.hpp>
+#include <muster/input/read_documents.hpp>
 
 namespace codec_pod_fields_test {
 

@@ -8,7 +8,7 @@
 
 #include <doctest/doctest.h>
 
-#include <muster/document/read_documents.hpp>
+#include <muster/input/read_documents.hpp>
 
 namespace codec_pod_reader_test {
 

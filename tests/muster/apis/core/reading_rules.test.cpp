@@ -8,9 +8,9 @@
 #include <doctest/doctest.h>
 
 #include <muster/cycle/cycle.hpp>
-#include <muster/document/read_documents.hpp>
 #include <muster/input/cluster.hpp>
 #include <muster/input/manifests.hpp>
+#include <muster/input/read_documents.hpp>
 
 namespace codec_reading_rules_test {
 

@@ -7,9 +7,9 @@
 #include <doctest/doctest.h>
 
 #include <muster/cycle/cycle.hpp>
-#include <muster/document/read_documents.hpp>
 #include <muster/input/cluster.hpp>
 #include <muster/input/cluster_input.hpp>
+#include <muster/input/read_documents.hpp>
 
 namespace codec_runtime_classes_test {
 

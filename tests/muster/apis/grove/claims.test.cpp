@@ -7,8 +7,8 @@
 #include <boost/json/serialize.hpp>
 #include <doctest/doctest.h>
 
-#include <muster/document/read_documents.hpp>
 #include <muster/input/gang_reader.hpp>
+#include <muster/input/read_documents.hpp>
 
 namespace translate_grove_claims_test {
 namespace {

@@ -16,7 +16,7 @@
 #include <doctest/doctest.h>
 
 #include <muster/apis/write.hpp>
-#include <muster/document/read_documents.hpp>
+#include <muster/input/read_documents.hpp>
 
 namespace codec_grove_seeds_test {
 

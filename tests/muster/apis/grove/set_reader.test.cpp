@@ -6,8 +6,8 @@
 
 #include <doctest/doctest.h>
 
-#include <muster/document/input.hpp>
-#include <muster/document/read_documents.hpp>
+#include <muster/input/read_documents.hpp>
+#include <muster/input/read_inputs.hpp>
 
 namespace codec_grove_reader_test {
 

@@ -8,7 +8,7 @@
 #include <doctest/doctest.h>
 
 #include <muster/apis/core/pod_reader.hpp>
-#include <muster/document/read_documents.hpp>
+#include <muster/input/read_documents.hpp>
 
 namespace codec_device_shares_test {
 

@@ -11,9 +11,9 @@
 
 #include <muster/apis/shares/share_planner.hpp>
 #include <muster/cycle/cycle.hpp>
-#include <muster/document/read_documents.hpp>
 #include <muster/input/cluster.hpp>
 #include <muster/input/manifests.hpp>
+#include <muster/input/read_documents.hpp>
 #include <muster/testing/random.hpp>
 
 namespace codec_share_planner_test {

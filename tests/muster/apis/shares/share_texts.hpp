@@ -14,7 +14,7 @@
 #include <muster/apis/core/request_reader.hpp>
 #include <muster/apis/shares/share_objects.hpp>
 #include <muster/devices/share_allocator.hpp>
-#include <muster/document/read_documents.hpp>
+#include <muster/input/read_documents.hpp>
 #include <muster/testing/random.hpp>
 #include <support/settings.hpp>
 

@@ -10,9 +10,9 @@
 
 #include <muster/apis/core/claims/device_judge.hpp>
 #include <muster/apis/shares/shared_gpu_view.hpp>
-#include <muster/document/read_documents.hpp>
 #include <muster/input/cluster.hpp>
 #include <muster/input/manifests.hpp>
+#include <muster/input/read_documents.hpp>
 #include <muster/policy/typical_tasks.hpp>
 
 namespace codec_shared_gpu_view_test {

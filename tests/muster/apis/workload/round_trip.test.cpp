@@ -9,8 +9,8 @@
 #include <boost/json/serialize.hpp>
 
 #include <muster/apis/write_all.hpp>
-#include <muster/document/read_documents.hpp>
 #include <muster/input/gang_reader.hpp>
+#include <muster/input/read_documents.hpp>
 
 namespace codec_workload_round_trip_test {
 namespace {

@@ -14,9 +14,9 @@
 #include <doctest/doctest.h>
 
 #include <muster/apis/core/claims/device_assignment.hpp>
-#include <muster/document/read_documents.hpp>
 #include <muster/input/cluster.hpp>
 #include <muster/input/cluster_input.hpp>
+#include <muster/input/read_documents.hpp>
 #include <muster/muster.hpp>
 #include <muster/testing/random.hpp>
 

@@ -8,8 +8,8 @@
 #include <doctest/doctest.h>
 
 #include <muster/apis/core/numa/numa_text.hpp>
-#include <muster/document/read_documents.hpp>
 #include <muster/input/manifests.hpp>
+#include <muster/input/read_documents.hpp>
 
 namespace codec_aligned_requests_test {
 

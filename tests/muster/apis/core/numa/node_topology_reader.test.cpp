@@ -8,8 +8,8 @@
 
 #include <doctest/doctest.h>
 
-#include <muster/document/read_documents.hpp>
 #include <muster/input/manifests.hpp>
+#include <muster/input/read_documents.hpp>
 
 namespace codec_node_topology_reader_test {
 

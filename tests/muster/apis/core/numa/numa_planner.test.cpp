@@ -13,9 +13,9 @@
 #include <muster/apis/core/numa/numa_text.hpp>
 #include <muster/apis/core/numa/numa_words.hpp>
 #include <muster/cycle/cycle.hpp>
-#include <muster/document/read_documents.hpp>
 #include <muster/input/cluster.hpp>
 #include <muster/input/manifests.hpp>
+#include <muster/input/read_documents.hpp>
 
 namespace codec_numa_planner_test {
 
