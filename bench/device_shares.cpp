@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include <muster/apis/core/claims/device_judge.hpp>
+#include <muster/apis/shares/share_demand.hpp>
 #include <muster/cluster/state.hpp>
-#include <muster/codec/device_judge.hpp>
-#include <muster/codec/share_demand.hpp>
 #include <muster/cycle/cycle.hpp>
 
 #include "figures.hpp"

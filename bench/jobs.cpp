@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include <muster/codec/read_documents.hpp>
-#include <muster/codec/t9k_job_reader.hpp>
-#include <muster/translate/t9k_gang.hpp>
-#include <muster/translate/t9k_objects.hpp>
+#include <muster/apis/t9k/jobs/gang.hpp>
+#include <muster/apis/t9k/jobs/job_reader.hpp>
+#include <muster/apis/t9k/jobs/objects.hpp>
+#include <muster/input/read_documents.hpp>
 
 #include "cluster.hpp"
 #include "figures.hpp"

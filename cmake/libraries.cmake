@@ -58,7 +58,7 @@ muster_library(testing EXPORT core
   LINKS muster_driver)
 if(MUSTER_TRANSLATE)
   muster_library(translate EXPORT translate
-    FOLDERS devices translate lifecycle codec
+    FOLDERS devices document gangs apis input lifecycle
     LINKS muster_core Boost::json LibYAML::LibYAML)
   muster_library(sim EXPORT translate
     FOLDERS sim

@@ -11,10 +11,11 @@
 
 #include <boost/json/serialize.hpp>
 
-#include <muster/codec/grove_reader.hpp>
-#include <muster/codec/read_documents.hpp>
+#include <muster/apis/gang_facts.hpp>
+#include <muster/apis/grove/backends.hpp>
+#include <muster/apis/grove/set_reader.hpp>
+#include <muster/input/read_documents.hpp>
 #include <muster/lifecycle/grove_controller.hpp>
-#include <muster/translate/grove_backends.hpp>
 
 namespace {
 
@@ -35,7 +36,7 @@ struct orchestra_backend {
         for (std::size_t at = 1; at < gang.tree.size(); ++at)
             if (gang.tree.is_leaf(at))
                 seats[gang.tree[at].name] = gang.tree[at].min_member;
-        json::object owner{{"apiVersion", "scheduler.grove.io/v1alpha1"},
+        json::object owner{{"apiVersion", muster::translate::grove_gang_version},
                            {"kind", "PodGang"},
                            {"name", gang.name},
                            {"uid", gang.uid}};

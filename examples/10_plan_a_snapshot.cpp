@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include <muster/codec/cluster.hpp>
-#include <muster/codec/cluster_input.hpp>
-#include <muster/codec/input.hpp>
 #include <muster/cycle/cycle.hpp>
 #include <muster/explain/explain.hpp>
+#include <muster/input/cluster.hpp>
+#include <muster/input/cluster_input.hpp>
+#include <muster/input/read_inputs.hpp>
 
 int main(int argc, char** argv) {
     std::vector<std::string> files(argv + 1, argv + argc);

@@ -16,12 +16,12 @@ fi
 
 # What saves most first. One that is not worth it any more costs time, nothing else.
 ahead=(
-    sim/run_stage codec/gang_reader cycle/cycle_context kube/live_gangs sim/job_controller admission/admit
-    codec/group_objects problem/affinity_counts codec/job_reader codec/membership kube/arrived
-    codec/reading_context cluster/state codec/objects translate/writing
-    translate/pod_draft cluster/cluster_state translate/gang_object codec/document translate/t9k_job
-    translate/target translate/json_text cluster/ledger
-    index/capacity_tree vocabulary/labels codec/diagnostic resource/resources)
+    sim/run_stage input/gang_reader cycle/cycle_context kube/live_gangs sim/job_controller admission/admit
+    input/group_objects problem/affinity_counts apis/job_reader input/membership kube/arrived
+    apis/core/reading_context cluster/state apis/core/objects gangs/writing
+    gangs/pod_draft cluster/cluster_state gangs/gang_object document/document apis/t9k/jobs/job
+    gangs/target document/json_text cluster/ledger
+    index/capacity_tree vocabulary/labels document/diagnostic resource/resources)
 ahead=("${ahead[@]/%/.hpp}")
 
 cd "$source/include/muster"

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include <muster/codec/hami/node_register.hpp>
-#include <muster/codec/hami/pod_requests.hpp>
-#include <muster/codec/hami/pod_shares.hpp>
+#include <muster/apis/hami/node_register.hpp>
+#include <muster/apis/hami/pod_requests.hpp>
+#include <muster/apis/hami/pod_shares.hpp>
 
 #include "device_cases/share_case.hpp"
 

@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include <muster/codec/koordinator_devices/device_reader.hpp>
-#include <muster/codec/koordinator_devices/pod_marks.hpp>
-#include <muster/codec/koordinator_devices/pod_requests.hpp>
-#include <muster/codec/read_documents.hpp>
-#include <muster/codec/share_demand.hpp>
+#include <muster/apis/koordinator/devices/device_reader.hpp>
+#include <muster/apis/koordinator/devices/pod_marks.hpp>
+#include <muster/apis/koordinator/devices/pod_requests.hpp>
+#include <muster/apis/shares/share_demand.hpp>
+#include <muster/input/read_documents.hpp>
 
 #include "device_cases/share_case.hpp"
 

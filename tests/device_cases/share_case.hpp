@@ -11,8 +11,8 @@
 
 #include <boost/json.hpp>
 
-#include <muster/codec/reading_context.hpp>
-#include <muster/codec/share_objects.hpp>
+#include <muster/apis/core/reading_context.hpp>
+#include <muster/apis/shares/share_objects.hpp>
 #include <muster/devices/share_allocator.hpp>
 #include <muster/resource/quantity_text.hpp>
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include <muster/codec/volcano_vgpu/node_register.hpp>
-#include <muster/codec/volcano_vgpu/pod_requests.hpp>
-#include <muster/codec/volcano_vgpu/pod_shares.hpp>
+#include <muster/apis/volcano/vgpu/node_register.hpp>
+#include <muster/apis/volcano/vgpu/pod_requests.hpp>
+#include <muster/apis/volcano/vgpu/pod_shares.hpp>
 
 #include "device_cases/share_case.hpp"
 

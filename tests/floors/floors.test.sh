@@ -11,7 +11,8 @@ core=$(sed -n 's/^set(MUSTER_CORE_FOLDERS \(.*\))$/\1/p' "$(dirname "$0")/../../
 # Headers are cut by idea; a header above this length is told, not refused.
 usual_lines=500
 
-# What each folder may include besides itself. `policy/concept` is policy/*_concept.hpp.
+# What each folder may include besides itself. `policy/concept` is policy/*_concept.hpp, `apis/facts` is
+# apis/gang_facts.hpp and apis/*/facts.hpp.
 declare -A may_include=(
     [base]=""
     [resource]="base"
@@ -30,13 +31,15 @@ declare -A may_include=(
     [cycle]="base resource vocabulary cluster index plan policy problem exact greedy admission wait preempt"
     [advice]="base resource vocabulary cluster index plan policy problem exact greedy admission wait preempt explain cycle"
     [devices]="base resource"
-    [translate]="base resource vocabulary"
-    [lifecycle]="base resource vocabulary translate"
-    [codec]="base resource devices vocabulary cluster translate lifecycle"
+    [document]="base resource vocabulary"
+    [gangs]="base resource vocabulary document apis/facts"
+    [apis]="$core adapter devices document gangs"
+    [input]="$core adapter devices document gangs apis"
+    [lifecycle]="base resource vocabulary document gangs apis"
     [adapter]="$core"
-    [kube]="$core devices translate lifecycle codec adapter"
-    [sim]="$core devices translate lifecycle codec adapter"
-    [testing]="$core devices translate lifecycle codec adapter kube sim"
+    [kube]="$core devices document gangs apis input lifecycle adapter"
+    [sim]="$core devices document gangs apis input lifecycle adapter"
+    [testing]="$core devices document gangs apis input lifecycle adapter kube sim"
 )
 
 # Foreign headers: never, not in the core, and only in one place.
@@ -85,7 +88,9 @@ judge() {
                     elif [[ $target != "$folder" ]] &&
                         ! is_in "$target" "${may_include[$folder]}" &&
                         ! { [[ $included == policy/*_concept.hpp ]] &&
-                            is_in policy/concept "${may_include[$folder]}"; }; then
+                            is_in policy/concept "${may_include[$folder]}"; } &&
+                        ! { [[ $included == apis/*facts.hpp ]] &&
+                            is_in apis/facts "${may_include[$folder]}"; }; then
                         echo "$header: includes $included; $folder may not"
                     fi
                     ;;
@@ -166,12 +171,14 @@ must_fail 'exact may not' exact/a.hpp '#include <muster/greedy/a.hpp>'
 must_fail 'admission may not' admission/a.hpp '#include <muster/policy/fifo.hpp>'
 must_fail 'cycle may not' cycle/a.hpp '#include <muster/advice/a.hpp>'
 must_fail 'cycle may not' cycle/a.hpp '#include <muster/adapter/a.hpp>'
-must_fail 'translate may not' translate/a.hpp '#include <muster/index/a.hpp>'
-must_fail 'adapter may not' adapter/a.hpp '#include <muster/codec/a.hpp>'
+must_fail 'gangs may not' gangs/a.hpp '#include <muster/index/a.hpp>'
+must_fail 'gangs may not' gangs/a.hpp '#include <muster/apis/kai/writer.hpp>'
+must_fail 'apis may not' apis/volcano/a.hpp '#include <muster/input/a.hpp>'
+must_fail 'adapter may not' adapter/a.hpp '#include <muster/input/a.hpp>'
 must_fail 'kube may not' kube/a.hpp '#include <muster/sim/a.hpp>'
 must_fail 'sim may not' sim/a.hpp '#include <muster/testing/a.hpp>'
 must_fail 'no floor' attic/a.hpp '#pragma once'
-must_fail 'core only' muster.hpp '#include <muster/codec/a.hpp>'
+must_fail 'core only' muster.hpp '#include <muster/input/a.hpp>'
 must_fail 'core only' muster.hpp '#include <muster/cluster/topology_graph.hpp>'
 must_fail 'includes the umbrella' cycle/a.hpp '#include <muster/muster.hpp>'
 must_fail 'named from the root' base/a.hpp '#include "version.hpp"'
@@ -183,7 +190,7 @@ must_fail 'only cluster/topology_graph.hpp may' sim/a.hpp '#include <boost/graph
 must_fail 'only kube may' adapter/a.hpp '#include <curl/curl.h>'
 must_fail 'only kube may' sim/a.hpp '#include <boost/beast/http.hpp>'
 must_fail 'uses 1:std::views' base/a.hpp 'auto v = std::views::iota(0);'
-must_fail 'uses 1:std::format' codec/a.hpp 'auto s = std::format("{}", 1);'
+must_fail 'uses 1:std::format' document/a.hpp 'auto s = std::format("{}", 1);'
 must_fail 'on one level' base/a.hpp 'namespace muster::inline v0_1 {' '}'
 must_fail 'drags in <chrono>' muster.hpp '#include <bits/stdc++.h>'
 must_fail 'does not compile' muster.hpp '#include <muster/base/absent.hpp>'

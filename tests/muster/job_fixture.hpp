@@ -12,8 +12,8 @@
 #include <boost/json/value.hpp>
 #include <doctest/doctest.h>
 
-#include <muster/codec/job_reader.hpp>
-#include <muster/codec/read_documents.hpp>
+#include <muster/apis/job_reader.hpp>
+#include <muster/input/read_documents.hpp>
 
 namespace muster_job_fixture {
 

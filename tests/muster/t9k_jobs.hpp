@@ -8,12 +8,12 @@
 
 #include <doctest/doctest.h>
 
-#include <muster/codec/diagnostic.hpp>
-#include <muster/codec/field_reader.hpp>
-#include <muster/codec/read_documents.hpp>
-#include <muster/codec/reading_context.hpp>
-#include <muster/codec/t9k_job_reader.hpp>
-#include <muster/translate/t9k_job.hpp>
+#include <muster/apis/core/reading_context.hpp>
+#include <muster/apis/t9k/jobs/job.hpp>
+#include <muster/apis/t9k/jobs/job_reader.hpp>
+#include <muster/document/diagnostic.hpp>
+#include <muster/document/field_reader.hpp>
+#include <muster/input/read_documents.hpp>
 
 namespace muster_test {
 

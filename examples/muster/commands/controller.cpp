@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <muster/translate/target.hpp>
+#include <muster/gangs/target.hpp>
 
 #include "../live/live.hpp"
 #include "../options/choices.hpp"

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include <muster/codec/diagnostic.hpp>
+#include <muster/document/diagnostic.hpp>
 
 #include "../options/look.hpp"
 #include "../print/plan_diff.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include <muster/codec/diagnostic.hpp>
+#include <muster/document/diagnostic.hpp>
 
 #include "../plan/report.hpp"
 

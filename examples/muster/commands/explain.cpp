@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <boost/json/array.hpp>
-#include <muster/codec/nearest.hpp>
+#include <muster/document/nearest.hpp>
 
 #include "../options/cluster.hpp"
 #include "../options/look.hpp"

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include <muster/codec/diagnostic.hpp>
-#include <muster/codec/document.hpp>
-#include <muster/codec/input.hpp>
+#include <muster/document/diagnostic.hpp>
+#include <muster/document/document.hpp>
+#include <muster/input/read_inputs.hpp>
 
 #include "../options/cluster.hpp"
 #include "../options/look.hpp"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include <muster/codec/diagnostic.hpp>
+#include <muster/document/diagnostic.hpp>
 
 namespace cli {
 

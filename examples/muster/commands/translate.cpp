@@ -3,9 +3,9 @@
 #include <memory>
 #include <string>
 
-#include <muster/codec/diagnostic.hpp>
-#include <muster/codec/share_notation.hpp>
-#include <muster/translate/target.hpp>
+#include <muster/apis/shares/share_notation.hpp>
+#include <muster/document/diagnostic.hpp>
+#include <muster/gangs/target.hpp>
 
 #include "../options/choices.hpp"
 #include "../options/reading.hpp"

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include <muster/codec/nearest.hpp>
+#include <muster/document/nearest.hpp>
 
 #include "terminal.hpp"
 #include "unknown_words.hpp"

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include <muster/codec/diagnostic.hpp>
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/document/diagnostic.hpp>
 
 #include "../options/cluster.hpp"
 #include "../options/look.hpp"

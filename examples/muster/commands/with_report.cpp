@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include <muster/codec/diagnostic.hpp>
-#include <muster/codec/document.hpp>
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/document/diagnostic.hpp>
+#include <muster/document/document.hpp>
 
 #include "../plan/read.hpp"
 #include "exit_codes.hpp"

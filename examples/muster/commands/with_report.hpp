@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/objects.hpp>
 
 #include "../plan/report.hpp"
 

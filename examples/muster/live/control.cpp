@@ -49,32 +49,21 @@ kube::job_controllers jobs_of(const controller_request& asked) {
     kube::grove_controller& grove = made.grove;
     grove.options.dialect = asked.dialect;
     for (const target each : asked.backends) {
-        std::string scheduler = "default-scheduler";
-        switch (each) {
-        case target::kai_0_14:
-        case target::kai_0_15:
+        using muster::translate::workload_version;
+        if (each == target::kai_0_14 || each == target::kai_0_15)
             grove.kai = each == target::kai_0_14 ? muster::translate::kai_version::v0_14
                                                  : muster::translate::kai_version::v0_15;
-            scheduler = "kai-scheduler";
-            break;
-        case target::workload_1_35:
-            grove.workloads = muster::translate::workload_version::v1_35;
-            break;
-        case target::workload_1_36:
-            grove.workloads = muster::translate::workload_version::v1_36;
-            break;
-        case target::workload_1_37:
-            grove.workloads = muster::translate::workload_version::v1_37;
-            break;
-        case target::koordinator:
-            scheduler = "koord-scheduler";
-            break;
-        case target::volcano:
-            scheduler = "volcano";
-            break;
-        default: // No other is offered.
-            continue;
-        }
+        else if (each == target::workload_1_35)
+            grove.workloads = workload_version::v1_35;
+        else if (each == target::workload_1_36)
+            grove.workloads = workload_version::v1_36;
+        else if (each == target::workload_1_37)
+            grove.workloads = workload_version::v1_37;
+        else if (each != target::koordinator && each != target::volcano)
+            continue; // No other is offered.
+        std::string scheduler(muster::translate::usual_scheduler(each));
+        if (scheduler.empty())
+            scheduler = "default-scheduler";
         if (grove.scheduler.empty())
             grove.scheduler = std::move(scheduler);
     }

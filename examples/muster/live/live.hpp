@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include <muster/codec/reading_rules.hpp>
+#include <muster/apis/core/reading_rules.hpp>
+#include <muster/gangs/target.hpp>
 #include <muster/kube/dialect.hpp>
 #include <muster/kube/reservation_requests.hpp>
-#include <muster/translate/target.hpp>
 
 #include "../plan/policy_options.hpp"
 #include "log_line.hpp"

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/objects.hpp>
 
 #include "query_value.hpp"
 

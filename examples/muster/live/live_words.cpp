@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <muster/codec/volume_words.hpp>
+#include <muster/apis/core/volumes/volume_words.hpp>
 #include <muster/problem/members.hpp>
 
 #include "../plan/headline.hpp"

@@ -4,8 +4,8 @@
 #include <set>
 #include <string>
 
+#include <muster/apis/core/volumes/volume_words.hpp>
 #include <muster/base/id.hpp>
-#include <muster/codec/volume_words.hpp>
 #include <muster/explain/explain.hpp>
 #include <muster/vocabulary/answer.hpp>
 

@@ -15,7 +15,7 @@
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 
-#include <muster/codec/storage_listing.hpp>
+#include <muster/apis/core/volumes/storage_listing.hpp>
 #include <muster/kube/dialect.hpp>
 #include <muster/kube/reflector.hpp>
 

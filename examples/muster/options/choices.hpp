@@ -9,7 +9,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include <muster/codec/nearest.hpp>
+#include <muster/document/nearest.hpp>
 
 #include "../plan/policy_options.hpp"
 

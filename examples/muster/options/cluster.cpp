@@ -3,9 +3,9 @@
 #include <string>
 #include <utility>
 
-#include <muster/codec/nearest.hpp>
-#include <muster/codec/selector_text.hpp>
-#include <muster/codec/timestamp.hpp>
+#include <muster/document/nearest.hpp>
+#include <muster/document/selector_text.hpp>
+#include <muster/document/timestamp.hpp>
 
 #include "cluster.hpp"
 #include "policy.hpp"

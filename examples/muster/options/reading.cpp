@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include <muster/codec/default_spread.hpp>
-#include <muster/codec/diagnostic.hpp>
-#include <muster/codec/input.hpp>
-#include <muster/codec/nearest.hpp>
+#include <muster/apis/core/default_spread.hpp>
+#include <muster/document/diagnostic.hpp>
+#include <muster/document/nearest.hpp>
+#include <muster/input/read_inputs.hpp>
 #include <muster/vocabulary/pod_terms.hpp>
 
 #include "choices.hpp"

@@ -6,8 +6,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include <muster/codec/reading_rules.hpp>
-#include <muster/translate/target.hpp>
+#include <muster/apis/core/reading_rules.hpp>
+#include <muster/gangs/target.hpp>
 
 namespace cli {
 

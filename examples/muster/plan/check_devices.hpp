@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include <muster/codec/device_catalog.hpp>
-#include <muster/codec/device_homes.hpp>
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/claims/device_catalog.hpp>
+#include <muster/apis/core/claims/device_homes.hpp>
+#include <muster/apis/core/objects.hpp>
 #include <muster/vocabulary/node.hpp>
 
 namespace cli {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <utility>
 
+#include <muster/apis/core/claims/device_assignment.hpp>
 #include <muster/base/checked.hpp>
-#include <muster/codec/device_assignment.hpp>
 #include <muster/vocabulary/constraints.hpp>
 
 #include "check_devices.hpp"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <muster/codec/membership.hpp>
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/input/membership.hpp>
 
 namespace cli {
 

@@ -12,14 +12,14 @@
 #include <system_error>
 #include <utility>
 
-#include <muster/codec/ack_labels.hpp>
-#include <muster/codec/broken_objects.hpp>
-#include <muster/codec/membership.hpp>
-#include <muster/codec/reading_context.hpp>
-#include <muster/codec/t9k_reader.hpp>
-#include <muster/codec/topology_reader.hpp>
+#include <muster/apis/ack/labels.hpp>
+#include <muster/apis/core/reading_context.hpp>
+#include <muster/apis/t9k/reader.hpp>
+#include <muster/gangs/names.hpp>
+#include <muster/input/broken_objects.hpp>
+#include <muster/input/membership.hpp>
+#include <muster/input/topology_reader.hpp>
 #include <muster/resource/quantity_text.hpp>
-#include <muster/translate/names.hpp>
 #include <muster/vocabulary/node_names.hpp>
 
 #include "storage_edits.hpp"
@@ -392,7 +392,8 @@ private:
                                    std::numeric_limits<std::int32_t>::max(), read);
                 pod.priority = read;
             } else if (field == "queue") {
-                pod.metadata.labels.set(std::string(t9k_queue_label), std::string(value));
+                pod.metadata.labels.set(std::string(translate::keys::t9k_queue),
+                                        std::string(value));
             } else if (field == "minMember" && pod.metadata.labels.find(ack_minimum_label)) {
                 fault = set_number(value, 1, largest_member_count, read);
                 pod.metadata.labels.set(std::string(ack_minimum_label), std::to_string(read));

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/objects.hpp>
 
 #include "report.hpp"
 

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include <muster/codec/broken_objects.hpp>
-#include <muster/codec/cluster.hpp>
-#include <muster/codec/storage_catalog.hpp>
+#include <muster/apis/core/volumes/storage_catalog.hpp>
 #include <muster/explain/affinity_refusal.hpp>
+#include <muster/input/broken_objects.hpp>
+#include <muster/input/cluster.hpp>
 #include <muster/muster.hpp>
 
 #include "reason_text.hpp"

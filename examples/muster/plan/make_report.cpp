@@ -10,13 +10,13 @@
 #include <boost/json/array.hpp>
 
 #include <muster/advice/forecast.hpp>
-#include <muster/codec/cluster.hpp>
-#include <muster/codec/device_assignment.hpp>
-#include <muster/codec/pod_group_status.hpp>
-#include <muster/codec/queue_status.hpp>
-#include <muster/codec/volume_words.hpp>
+#include <muster/apis/core/claims/device_assignment.hpp>
+#include <muster/apis/core/volumes/volume_words.hpp>
+#include <muster/apis/t9k/pod_group_status.hpp>
 #include <muster/cycle/cycle.hpp>
 #include <muster/explain/explain_kept.hpp>
+#include <muster/input/cluster.hpp>
+#include <muster/input/queue_status.hpp>
 #include <muster/muster.hpp>
 
 #include "check_plan.hpp"
@@ -33,32 +33,6 @@ namespace cli {
 namespace {
 
 using namespace muster::codec;
-
-const char* origin_name(group_origin origin) {
-    switch (origin) {
-    case group_origin::pod_group:
-        return "podGroup";
-    case group_origin::labels:
-        return "labels";
-    case group_origin::single_pod:
-        return "pod";
-    case group_origin::coscheduling:
-        return "coscheduling";
-    case group_origin::volcano:
-        return "volcano";
-    case group_origin::kai:
-        return "kai";
-    case group_origin::workload:
-        return "workload";
-    case group_origin::grove:
-        return "grove";
-    case group_origin::kueue:
-        return "kueue";
-    case group_origin::job:
-        break;
-    }
-    return "job";
-}
 
 template<std::size_t Width>
 class reporter {
@@ -488,7 +462,7 @@ private:
         const muster::gang_tree& tree = group.spec.tree;
         const auto& outcome = decision.outcome;
         group_line line = line_of(state, decision);
-        line.origin = origin_name(state.key(decision.gang).origin);
+        line.origin = to_text(state.key(decision.gang).origin);
 
         group_standing standing;
         standing.object = facts.object;

@@ -14,8 +14,8 @@
 
 #include <muster/cluster/constraint_table.hpp>
 #include <muster/cluster/state.hpp>
-#include <muster/codec/broken_objects.hpp>
-#include <muster/codec/diagnostic.hpp>
+#include <muster/document/diagnostic.hpp>
+#include <muster/input/broken_objects.hpp>
 #include <muster/vocabulary/certificate.hpp>
 #include <muster/vocabulary/constraints.hpp>
 #include <muster/vocabulary/labels.hpp>

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include <muster/cluster/state.hpp>
-#include <muster/codec/cluster.hpp>
 #include <muster/cycle/any_policy.hpp>
+#include <muster/input/cluster.hpp>
 #include <muster/kube/dialect.hpp>
 #include <muster/policy/gpu_use.hpp>
 #include <muster/policy/typical_tasks.hpp>

@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <muster/codec/volume_plan.hpp>
+#include <muster/apis/core/volumes/volume_plan.hpp>
 #include <muster/cycle/any_policy.hpp>
 #include <muster/policy/fgd.hpp>
 #include <muster/policy/power.hpp>

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <muster/codec/cluster.hpp>
+#include <muster/input/cluster.hpp>
 #include <muster/problem/members.hpp>
 
 #include "report.hpp"

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <utility>
 
-#include <muster/codec/input.hpp>
-#include <muster/codec/isolate_faults.hpp>
-#include <muster/codec/manifests.hpp>
+#include <muster/input/isolate_faults.hpp>
+#include <muster/input/manifests.hpp>
+#include <muster/input/read_inputs.hpp>
 #include <muster/sim/foreign_jobs.hpp>
 #include <muster/sim/read_jobs.hpp>
 

@@ -4,16 +4,16 @@
 #include <string>
 #include <vector>
 
-#include <muster/codec/diagnostic.hpp>
-#include <muster/codec/document.hpp>
-#include <muster/codec/gang_reader.hpp>
-#include <muster/codec/objects.hpp>
-#include <muster/codec/unread_parts.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/document/diagnostic.hpp>
+#include <muster/document/document.hpp>
+#include <muster/document/unread_parts.hpp>
+#include <muster/gangs/loss.hpp>
+#include <muster/gangs/target.hpp>
+#include <muster/input/gang_reader.hpp>
 #include <muster/sim/job_controller.hpp>
 #include <muster/sim/read_sets.hpp>
 #include <muster/sim/run_script.hpp>
-#include <muster/translate/loss.hpp>
-#include <muster/translate/target.hpp>
 
 namespace cli {
 

@@ -12,12 +12,12 @@
 #include <utility>
 #include <vector>
 
+#include <muster/apis/core/claims/device_words.hpp>
+#include <muster/apis/core/numa/numa_words.hpp>
+#include <muster/apis/core/volumes/storage_catalog.hpp>
+#include <muster/apis/core/volumes/volume_plan.hpp>
+#include <muster/apis/core/volumes/volume_words.hpp>
 #include <muster/cluster/state.hpp>
-#include <muster/codec/device_words.hpp>
-#include <muster/codec/numa/numa_words.hpp>
-#include <muster/codec/storage_catalog.hpp>
-#include <muster/codec/volume_plan.hpp>
-#include <muster/codec/volume_words.hpp>
 #include <muster/explain/explain_member.hpp>
 #include <muster/resource/kind_table.hpp>
 #include <muster/vocabulary/certificate.hpp>

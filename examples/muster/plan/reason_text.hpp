@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include <muster/codec/diagnostic.hpp>
-#include <muster/codec/numa/numa_words.hpp>
-#include <muster/codec/storage_catalog.hpp>
-#include <muster/codec/volume_plan.hpp>
+#include <muster/apis/core/numa/numa_words.hpp>
+#include <muster/apis/core/volumes/storage_catalog.hpp>
+#include <muster/apis/core/volumes/volume_plan.hpp>
+#include <muster/document/diagnostic.hpp>
 #include <muster/resource/kind_table.hpp>
 #include <muster/resource/quantity.hpp>
 #include <muster/vocabulary/answer.hpp>

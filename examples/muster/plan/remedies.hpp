@@ -12,10 +12,10 @@
 #include <vector>
 
 #include <muster/advice/what_helps.hpp>
-#include <muster/codec/broken_objects.hpp>
-#include <muster/codec/cluster.hpp>
-#include <muster/codec/diagnostic.hpp>
 #include <muster/cycle/cycle.hpp>
+#include <muster/document/diagnostic.hpp>
+#include <muster/input/broken_objects.hpp>
+#include <muster/input/cluster.hpp>
 #include <muster/resource/kind_table.hpp>
 
 #include "node_filter_text.hpp"

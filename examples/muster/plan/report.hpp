@@ -11,10 +11,10 @@
 
 #include <boost/json/object.hpp>
 
-#include <muster/codec/assigned_device.hpp>
-#include <muster/codec/diagnostic.hpp>
-#include <muster/codec/objects.hpp>
-#include <muster/codec/reading_rules.hpp>
+#include <muster/apis/core/claims/assigned_device.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/apis/core/reading_rules.hpp>
+#include <muster/document/diagnostic.hpp>
 #include <muster/policy/shared_gpus.hpp>
 #include <muster/vocabulary/labels.hpp>
 

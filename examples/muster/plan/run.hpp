@@ -8,13 +8,13 @@
 
 #include <boost/json/object.hpp>
 
-#include <muster/codec/diagnostic.hpp>
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/document/diagnostic.hpp>
+#include <muster/gangs/target.hpp>
 #include <muster/sim/job_controller.hpp>
 #include <muster/sim/read_sets.hpp>
 #include <muster/sim/run_record.hpp>
 #include <muster/sim/run_script.hpp>
-#include <muster/translate/target.hpp>
 
 #include "../print/output.hpp"
 #include "report.hpp"

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include <muster/codec/diagnostic.hpp>
-#include <muster/codec/objects.hpp>
-#include <muster/codec/storage_catalog.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/apis/core/volumes/storage_catalog.hpp>
+#include <muster/document/diagnostic.hpp>
 #include <muster/vocabulary/node_names.hpp>
 
 namespace cli {

@@ -10,13 +10,13 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
-#include <muster/codec/each_object.hpp>
-#include <muster/codec/gang_shares.hpp>
-#include <muster/codec/share_documents.hpp>
-#include <muster/translate/job_companions.hpp>
-#include <muster/translate/pod_marks.hpp>
-#include <muster/translate/write_all.hpp>
-#include <muster/translate/writing.hpp>
+#include <muster/apis/core/each_object.hpp>
+#include <muster/apis/shares/gang_shares.hpp>
+#include <muster/apis/shares/share_documents.hpp>
+#include <muster/apis/write_all.hpp>
+#include <muster/gangs/job_companions.hpp>
+#include <muster/gangs/pod_marks.hpp>
+#include <muster/gangs/writing.hpp>
 
 #include "../print/output.hpp"
 #include "read.hpp"

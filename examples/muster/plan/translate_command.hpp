@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include <muster/codec/diagnostic.hpp>
-#include <muster/codec/share_demand.hpp>
-#include <muster/translate/target.hpp>
-#include <muster/translate/write_options.hpp>
+#include <muster/apis/shares/share_demand.hpp>
+#include <muster/document/diagnostic.hpp>
+#include <muster/gangs/target.hpp>
+#include <muster/gangs/write_options.hpp>
 
 namespace cli {
 

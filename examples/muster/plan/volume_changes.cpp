@@ -15,10 +15,10 @@
 #include <boost/json/object.hpp>
 
 #include <muster/advice/least_change.hpp>
-#include <muster/codec/broken_objects.hpp>
-#include <muster/codec/cluster.hpp>
-#include <muster/codec/diagnostic.hpp>
 #include <muster/cycle/cycle.hpp>
+#include <muster/document/diagnostic.hpp>
+#include <muster/input/broken_objects.hpp>
+#include <muster/input/cluster.hpp>
 #include <muster/vocabulary/node_names.hpp>
 
 #include "edits.hpp"

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include <muster/codec/membership.hpp>
-#include <muster/codec/objects.hpp>
-#include <muster/codec/volume_words.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/apis/core/volumes/volume_words.hpp>
+#include <muster/input/membership.hpp>
 
 #include "report.hpp"
 

@@ -13,7 +13,7 @@
 #include <boost/json/serialize.hpp>
 
 #include <muster/base/timestamp.hpp>
-#include <muster/codec/diagnostic.hpp>
+#include <muster/document/diagnostic.hpp>
 
 #include "../plan/reason_lines.hpp"
 #include "../plan/reason_text.hpp"

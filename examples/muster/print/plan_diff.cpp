@@ -8,9 +8,9 @@
 
 #include <boost/json/array.hpp>
 
-#include <muster/codec/field_reader.hpp>
-#include <muster/codec/input.hpp>
-#include <muster/codec/reading_context.hpp>
+#include <muster/apis/core/reading_context.hpp>
+#include <muster/document/field_reader.hpp>
+#include <muster/input/read_inputs.hpp>
 
 #include "../plan/reason_text.hpp"
 #include "output.hpp"

@@ -10,7 +10,7 @@
 
 #include <boost/json/object.hpp>
 
-#include <muster/codec/diagnostic.hpp>
+#include <muster/document/diagnostic.hpp>
 
 #include "../plan/report.hpp"
 

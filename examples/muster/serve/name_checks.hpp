@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include <muster/gangs/names.hpp>
 #include <muster/serve/json_values.hpp>
 #include <muster/serve/schema.hpp>
-#include <muster/translate/names.hpp>
 
 namespace muster {
 inline namespace v0_1 {

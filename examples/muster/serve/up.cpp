@@ -23,7 +23,7 @@
 #include <openssl/evp.h>
 #include <openssl/rand.h>
 
-#include <muster/codec/input.hpp>
+#include <muster/input/read_inputs.hpp>
 #include <muster/kube/dialect.hpp>
 #include <muster/serve/certificates.hpp>
 #include <muster/serve/control.hpp>

@@ -8,7 +8,7 @@
 
 #include <boost/json/object.hpp>
 
-#include <muster/codec/diagnostic.hpp>
+#include <muster/document/diagnostic.hpp>
 #include <muster/kube/arrived.hpp>
 #include <muster/kube/http.hpp>
 

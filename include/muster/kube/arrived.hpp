@@ -13,12 +13,12 @@
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 
-#include <muster/codec/diagnostic.hpp>
-#include <muster/codec/document.hpp>
-#include <muster/codec/field_reader.hpp>
-#include <muster/codec/json_reader.hpp>
-#include <muster/codec/objects.hpp>
-#include <muster/codec/source_text.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/document/diagnostic.hpp>
+#include <muster/document/document.hpp>
+#include <muster/document/field_reader.hpp>
+#include <muster/document/json_reader.hpp>
+#include <muster/document/source_text.hpp>
 
 namespace muster {
 inline namespace v0_1 {

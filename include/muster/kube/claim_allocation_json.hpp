@@ -13,12 +13,11 @@
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
-#include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
 
+#include <muster/apis/core/claims/device_catalog.hpp>
+#include <muster/apis/core/claims/device_objects.hpp>
 #include <muster/base/timestamp.hpp>
-#include <muster/codec/device_catalog.hpp>
-#include <muster/codec/device_objects.hpp>
 #include <muster/devices/device_allocation.hpp>
 #include <muster/kube/device_choices.hpp>
 #include <muster/kube/time.hpp>
@@ -124,12 +123,6 @@ chosen_requests(const codec::resource_claim_object& claim, const claim_allocatio
 [[nodiscard]] inline boost::json::array config_json(const codec::device_catalog& catalog,
                                                     const codec::resource_claim_object& claim,
                                                     const std::vector<chosen_request>& chosen) {
-    const auto entries = [](const std::string& text) {
-        boost::system::error_code wrong;
-        const boost::json::value read =
-            text.empty() ? boost::json::value(nullptr) : boost::json::parse(text, wrong);
-        return !wrong && read.is_array() ? read.get_array() : boost::json::array{};
-    };
     boost::json::array made;
     std::vector<std::string_view> done;
     for (const chosen_request& each : chosen) {
@@ -142,14 +135,14 @@ chosen_requests(const codec::resource_claim_object& claim, const claim_allocatio
         for (const chosen_request& other : chosen)
             if (other.alternative->class_name == name)
                 requests.emplace_back(other.name);
-        for (const boost::json::value& one : entries(known->second->config)) {
+        for (const boost::json::value& one : known->second->config) {
             boost::json::object to = one.is_object() ? one.get_object() : boost::json::object{};
             to["source"] = "FromClass";
             to["requests"] = requests;
             made.push_back(std::move(to));
         }
     }
-    for (const boost::json::value& one : entries(claim.spec.config)) {
+    for (const boost::json::value& one : claim.spec.config) {
         boost::json::object to = one.is_object() ? one.get_object() : boost::json::object{};
         const boost::json::value* const listed = to.if_contains("requests");
         const boost::json::array* const names = listed ? listed->if_array() : nullptr;

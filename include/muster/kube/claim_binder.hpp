@@ -13,11 +13,11 @@
 
 #include <muster/adapter/instant.hpp>
 #include <muster/adapter/writes.hpp>
-#include <muster/codec/device_claims.hpp>
-#include <muster/codec/device_objects.hpp>
-#include <muster/codec/extended_requests.hpp>
-#include <muster/codec/membership.hpp>
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/claims/device_claims.hpp>
+#include <muster/apis/core/claims/device_objects.hpp>
+#include <muster/apis/core/claims/extended_requests.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/input/membership.hpp>
 #include <muster/kube/claim_allocation_json.hpp>
 #include <muster/kube/claim_choices.hpp>
 #include <muster/kube/claim_progress.hpp>

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include <muster/codec/device_catalog.hpp>
-#include <muster/codec/membership.hpp>
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/claims/device_catalog.hpp>
+#include <muster/apis/core/objects.hpp>
 #include <muster/devices/device_allocation.hpp>
+#include <muster/input/membership.hpp>
 #include <muster/kube/device_choices.hpp>
 #include <muster/kube/live_devices.hpp>
 

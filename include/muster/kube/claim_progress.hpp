@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string>
 
-#include <muster/codec/device_claims.hpp>
-#include <muster/codec/device_objects.hpp>
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/claims/device_claims.hpp>
+#include <muster/apis/core/claims/device_objects.hpp>
+#include <muster/apis/core/objects.hpp>
 #include <muster/kube/claim_writes.hpp>
 #include <muster/kube/extended_claims.hpp>
 #include <muster/kube/live_devices.hpp>

@@ -10,11 +10,11 @@
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 
-#include <muster/codec/device_objects.hpp>
-#include <muster/codec/extended_requests.hpp>
-#include <muster/codec/object_metadata.hpp>
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/claims/device_objects.hpp>
+#include <muster/apis/core/claims/extended_requests.hpp>
+#include <muster/apis/core/objects.hpp>
 #include <muster/devices/device_claim.hpp>
+#include <muster/document/object_metadata.hpp>
 #include <muster/kube/http.hpp>
 
 namespace muster {

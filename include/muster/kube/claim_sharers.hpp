@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include <muster/codec/device_claims.hpp>
-#include <muster/codec/device_objects.hpp>
-#include <muster/codec/membership.hpp>
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/claims/device_claims.hpp>
+#include <muster/apis/core/claims/device_objects.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/input/membership.hpp>
 #include <muster/kube/live_devices.hpp>
 
 namespace muster {

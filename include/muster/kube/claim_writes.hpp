@@ -10,8 +10,8 @@
 
 #include <muster/adapter/instant.hpp>
 #include <muster/adapter/writes.hpp>
-#include <muster/codec/object_metadata.hpp>
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/document/object_metadata.hpp>
 #include <muster/kube/live_devices.hpp>
 
 namespace muster {

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include <muster/codec/diagnostic.hpp>
-#include <muster/codec/document.hpp>
-#include <muster/codec/gang_links.hpp>
-#include <muster/codec/linked_gangs.hpp>
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/document/diagnostic.hpp>
+#include <muster/document/document.hpp>
+#include <muster/input/gang_links.hpp>
+#include <muster/input/linked_gangs.hpp>
 #include <muster/kube/gang_records.hpp>
 #include <muster/kube/live_links.hpp>
 

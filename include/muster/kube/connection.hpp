@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <muster/base/result.hpp>
-#include <muster/codec/diagnostic.hpp>
+#include <muster/document/diagnostic.hpp>
 
 namespace muster {
 inline namespace v0_1 {

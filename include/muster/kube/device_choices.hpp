@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include <muster/codec/allocate_across.hpp>
-#include <muster/codec/device_catalog.hpp>
-#include <muster/codec/device_objects.hpp>
-#include <muster/codec/node_devices.hpp>
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/claims/allocate_across.hpp>
+#include <muster/apis/core/claims/device_catalog.hpp>
+#include <muster/apis/core/claims/device_objects.hpp>
+#include <muster/apis/core/claims/node_devices.hpp>
+#include <muster/apis/core/objects.hpp>
 #include <muster/devices/device_allocation.hpp>
 #include <muster/vocabulary/node.hpp>
 

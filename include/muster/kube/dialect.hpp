@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -11,40 +12,63 @@
 #include <string_view>
 #include <vector>
 
-#include <muster/codec/membership.hpp>
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/apis/gang_facts.hpp>
+#include <muster/input/membership.hpp>
 #include <muster/kube/http.hpp>
 
 namespace muster {
 inline namespace v0_1 {
 namespace kube {
 
-/// The API whose groups and queues are read and whose group status is written.
-enum class dialect : std::uint8_t {
-    t9k, ///< and groups that ACK's labels define
-    scheduler_plugins,
-    volcano,
-    kai,
-    koordinator,
-    workload, ///< Kubernetes' own, of 1.35 and 1.36
+/// The API whose groups and queues are read and whose group status is written, by the name that
+/// users type: `dialect` of one of translate::gang_facts.
+struct dialect {
+    std::string_view name{};
+
+    static const dialect t9k; ///< and groups that ACK's labels define
+    static const dialect scheduler_plugins;
+    static const dialect volcano;
+    static const dialect kai;
+    static const dialect koordinator;
+    static const dialect workload; ///< Kubernetes' own, of 1.35 and 1.36
+
+    [[nodiscard]] friend constexpr bool operator==(dialect, dialect) = default;
 };
+
+inline constexpr dialect dialect::t9k{translate::t9k_facts.dialect};
+inline constexpr dialect dialect::scheduler_plugins{translate::plugins_facts.dialect};
+inline constexpr dialect dialect::volcano{translate::volcano_facts.dialect};
+inline constexpr dialect dialect::kai{translate::kai_facts.dialect};
+inline constexpr dialect dialect::koordinator{translate::koordinator_facts.dialect};
+inline constexpr dialect dialect::workload{translate::workload_facts.dialect};
 
 struct dialect_facts {
-    dialect which;
-    std::string_view name;
+    dialect which{};
+    std::string_view name{};
     /// Name of the API's own scheduler. Empty = kube-scheduler; its pods are scheduled only if the
     /// caller names it explicitly.
-    std::string_view scheduler_name;
+    std::string_view scheduler_name{};
 };
 
-inline constexpr std::array<dialect_facts, 6> dialects{{
-    {dialect::t9k, "t9k", "t9k-scheduler"},
-    {dialect::scheduler_plugins, "scheduler-plugins", "scheduler-plugins-scheduler"},
-    {dialect::volcano, "volcano", "volcano"},
-    {dialect::kai, "kai", "kai-scheduler"},
-    {dialect::koordinator, "koordinator", "koord-scheduler"},
-    {dialect::workload, "workload", ""},
-}};
+namespace detail {
+
+[[nodiscard]] constexpr auto list_dialects() {
+    constexpr auto count =
+        std::ranges::count_if(translate::gang_facts, [](const translate::api_facts& each) {
+            return !each.dialect.empty();
+        });
+    std::array<dialect_facts, count> made{};
+    std::size_t at = 0;
+    for (const translate::api_facts& each : translate::gang_facts)
+        if (!each.dialect.empty())
+            made[at++] = {{each.dialect}, each.dialect, each.scheduler};
+    return made;
+}
+
+} // namespace detail
+
+inline constexpr auto dialects = detail::list_dialects();
 
 [[nodiscard]] inline std::optional<dialect> find_dialect(std::string_view name) noexcept {
     for (const dialect_facts& each : dialects)
@@ -87,10 +111,10 @@ enum class content : std::uint8_t {
 
 /// Objects of one kind of an API server.
 struct collection {
-    std::string_view version;
-    std::string_view kind;
-    std::string_view plural;
-    content holds;
+    std::string_view version{};
+    std::string_view kind{};
+    std::string_view plural{};
+    content holds = content::node;
     std::optional<dialect> of{}; ///< absent = all dialects
     /// Not every server has it.
     bool may_be_absent = false;
@@ -107,8 +131,10 @@ struct collection {
     }
 };
 
-/// All that bears on decisions, in the order in which it is listed: what others refer to first.
-inline constexpr std::array<collection, 32> collections{{
+namespace detail {
+
+/// What of Kubernetes itself bears on decisions, but for pods.
+inline constexpr std::array<collection, 19> core_collections{{
     {"v1", "Node", "nodes", content::node},
     {"v1", "Namespace", "namespaces", content::name_space},
     {"scheduling.k8s.io/v1", "PriorityClass", "priorityclasses", content::priority_class},
@@ -165,27 +191,48 @@ inline constexpr std::array<collection, 32> collections{{
      {},
      true,
      true},
-    {"kai.scheduler/v1alpha1", "Topology", "topologies", content::topology, dialect::kai, true},
-    {"scheduler.tensorstack.dev/v1beta1", "Queue", "queues", content::queue, dialect::t9k, true},
-    {"scheduling.run.ai/v2", "Queue", "queues", content::queue, dialect::kai, true},
-    {"scheduling.volcano.sh/v1beta1", "Queue", "queues", content::queue, dialect::volcano, true},
-    {"scheduler.tensorstack.dev/v1beta1", "PodGroup", "podgroups", content::group, dialect::t9k,
-     true},
-    {"scheduling.run.ai/v2alpha2", "PodGroup", "podgroups", content::group, dialect::kai, true},
-    {"scheduling.volcano.sh/v1beta1", "PodGroup", "podgroups", content::group, dialect::volcano,
-     true},
-    {"scheduling.x-k8s.io/v1alpha1", "PodGroup", "podgroups", content::group,
-     dialect::scheduler_plugins, true},
-    {"scheduling.sigs.k8s.io/v1alpha1", "PodGroup", "podgroups", content::group,
-     dialect::koordinator, true},
-    {"scheduling.k8s.io/v1alpha1", "Workload", "workloads", content::group, dialect::workload,
-     true},
-    {"scheduling.k8s.io/v1alpha2", "Workload", "workloads", content::group, dialect::workload,
-     true},
-    {"scheduling.k8s.io/v1alpha2", "PodGroup", "podgroups", content::group, dialect::workload,
-     true},
-    {"v1", "Pod", "pods", content::pod},
 }};
+
+/// The collections of all gang APIs that hold what decisions know as `of`. With `planned`, those
+/// that only snapshots list; else all others.
+template<class Visit>
+constexpr void each_api_collection(content of, bool planned, const Visit& visit) {
+    for (const translate::api_facts& api : translate::gang_facts)
+        for (const translate::api_collection& each : api.collections) {
+            const content holds = each.holds == translate::api_content::group   ? content::group
+                                  : each.holds == translate::api_content::queue ? content::queue
+                                                                                : content::topology;
+            if (holds == of && each.planned_only == planned)
+                visit(collection{each.version, each.kind, each.plural, holds,
+                                 api.dialect.empty() ? std::nullopt
+                                                     : std::optional(dialect{api.dialect}),
+                                 true});
+        }
+}
+
+inline constexpr std::array api_contents{content::topology, content::queue, content::group};
+
+[[nodiscard]] constexpr auto list_collections() {
+    constexpr std::size_t count = [] {
+        std::size_t sum = core_collections.size() + 1;
+        for (const content of : api_contents)
+            each_api_collection(of, false, [&](const collection&) { ++sum; });
+        return sum;
+    }();
+    std::array<collection, count> made{};
+    std::size_t at = 0;
+    for (const collection& each : core_collections)
+        made[at++] = each;
+    for (const content of : api_contents)
+        each_api_collection(of, false, [&](const collection& each) { made[at++] = each; });
+    made[at] = {"v1", "Pod", "pods", content::pod};
+    return made;
+}
+
+} // namespace detail
+
+/// All that bears on decisions, in the order in which it is listed: what others refer to first.
+inline constexpr auto collections = detail::list_collections();
 
 /// Followed only if there are default spread constraints. A snapshot holds their selectors.
 inline constexpr std::array<collection, 4> spread_collections{{
@@ -195,25 +242,22 @@ inline constexpr std::array<collection, 4> spread_collections{{
     {"apps/v1", "StatefulSet", "statefulsets", content::spread_owner, {}, true},
 }};
 
-/// Collections that only snapshots list. On a live cluster, controllers make claims and PodGroups
-/// from these objects; for a snapshot, the plan does.
-inline constexpr std::array<collection, 2> planned_collections{{
-    {"resource.k8s.io/v1",
-     "ResourceClaimTemplate",
-     "resourceclaimtemplates",
-     content::storage,
-     {},
-     true,
-     true},
-    {"scheduler.grove.io/v1alpha1", "PodGang", "podgangs", content::group, {}, true},
-}};
-
 /// Returns the collections that a snapshot of a cluster holds: all that affect decisions, of all
-/// dialects. Pods are the last.
+/// dialects. Pods are the last. On a live cluster, controllers make claims and PodGroups from some
+/// of these objects; for a snapshot, the plan does.
 [[nodiscard]] inline std::vector<collection> snapshot_collections() {
     std::vector<collection> all(spread_collections.begin(), spread_collections.end());
-    all.insert(all.end(), collections.begin(), collections.end());
-    all.insert(all.end() - 1, planned_collections.begin(), planned_collections.end());
+    all.insert(all.end(), collections.begin(), collections.end() - 1);
+    all.push_back({"resource.k8s.io/v1",
+                   "ResourceClaimTemplate",
+                   "resourceclaimtemplates",
+                   content::storage,
+                   {},
+                   true,
+                   true});
+    detail::each_api_collection(content::group, true,
+                                [&](const collection& each) { all.push_back(each); });
+    all.push_back(collections.back());
     return all;
 }
 

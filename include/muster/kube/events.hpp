@@ -14,7 +14,7 @@
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/objects.hpp>
 #include <muster/kube/http.hpp>
 #include <muster/kube/time.hpp>
 

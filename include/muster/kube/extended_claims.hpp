@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include <muster/codec/claim_text.hpp>
-#include <muster/codec/device_catalog.hpp>
-#include <muster/codec/device_objects.hpp>
-#include <muster/codec/extended_requests.hpp>
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/claims/claim_text.hpp>
+#include <muster/apis/core/claims/device_catalog.hpp>
+#include <muster/apis/core/claims/device_objects.hpp>
+#include <muster/apis/core/claims/extended_requests.hpp>
+#include <muster/apis/core/objects.hpp>
 #include <muster/kube/claim_allocation_json.hpp>
 #include <muster/kube/held_claims.hpp>
 #include <muster/kube/live_devices.hpp>

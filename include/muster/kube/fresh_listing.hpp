@@ -13,7 +13,7 @@
 #include <boost/json/object.hpp>
 
 #include <muster/adapter/sightings.hpp>
-#include <muster/codec/membership.hpp>
+#include <muster/input/membership.hpp>
 #include <muster/kube/arrived.hpp>
 #include <muster/kube/dialect.hpp>
 #include <muster/kube/http.hpp>

@@ -10,10 +10,10 @@
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 
+#include <muster/apis/core/objects.hpp>
 #include <muster/base/id.hpp>
-#include <muster/codec/document.hpp>
-#include <muster/codec/membership.hpp>
-#include <muster/codec/objects.hpp>
+#include <muster/document/document.hpp>
+#include <muster/input/membership.hpp>
 #include <muster/kube/arrived.hpp>
 #include <muster/kube/dialect.hpp>
 #include <muster/kube/pod_waiting.hpp>

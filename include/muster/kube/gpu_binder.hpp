@@ -9,9 +9,9 @@
 
 #include <muster/adapter/instant.hpp>
 #include <muster/adapter/writes.hpp>
-#include <muster/codec/object_metadata.hpp>
-#include <muster/codec/share_objects.hpp>
-#include <muster/codec/volume_plan.hpp>
+#include <muster/apis/core/volumes/volume_plan.hpp>
+#include <muster/apis/shares/share_objects.hpp>
+#include <muster/document/object_metadata.hpp>
 #include <muster/kube/live_devices.hpp>
 #include <muster/kube/live_reservations.hpp>
 #include <muster/kube/live_storage.hpp>

@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include <muster/codec/kai_fractions/config_maps.hpp>
-#include <muster/codec/kai_fractions/node_devices.hpp>
-#include <muster/codec/share_demand.hpp>
+#include <muster/apis/kai/fractions/config_maps.hpp>
+#include <muster/apis/kai/fractions/node_devices.hpp>
+#include <muster/apis/shares/share_demand.hpp>
 #include <muster/devices/share_request.hpp>
+#include <muster/document/transition_id.hpp>
 #include <muster/kube/reservation_binder.hpp>
-#include <muster/lifecycle/transition_id.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -7,9 +7,9 @@
 
 #include <boost/json/object.hpp>
 
-#include <muster/codec/diagnostic.hpp>
-#include <muster/codec/document.hpp>
-#include <muster/codec/linked_gangs.hpp>
+#include <muster/document/diagnostic.hpp>
+#include <muster/document/document.hpp>
+#include <muster/input/linked_gangs.hpp>
 #include <muster/kube/dialect.hpp>
 
 namespace muster {

@@ -7,7 +7,7 @@
 #include <boost/json/object.hpp>
 
 #include <muster/adapter/writes.hpp>
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/objects.hpp>
 #include <muster/kube/live_gangs.hpp>
 
 namespace muster {

@@ -5,13 +5,10 @@
 
 #include <boost/json/object.hpp>
 
-#include <muster/codec/group_objects.hpp>
-#include <muster/kube/coscheduling_group_status.hpp>
+#include <muster/apis/gang_apis.hpp>
+#include <muster/apis/group_report.hpp>
+#include <muster/kube/arrived.hpp>
 #include <muster/kube/group_report.hpp>
-#include <muster/kube/kai_group_status.hpp>
-#include <muster/kube/t9k_group_status.hpp>
-#include <muster/kube/volcano_group_status.hpp>
-#include <muster/kube/workload_group_status.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -20,24 +17,29 @@ namespace kube {
 /// The status of a group's object in the form of its own API, by what was seen alone.
 struct group_status {
     [[nodiscard]] boost::json::object operator()(const group_report& of, std::int64_t wall) const {
-        using translate::gang_api;
-        switch (codec::group_api(of.object->of.version, of.object->of.kind)) {
-        case gang_api::t9k:
-            return t9k_group_status(of, wall);
-        case gang_api::coscheduling:
-            return coscheduling_group_status(of, wall);
-        case gang_api::volcano:
-            return volcano_group_status(of, wall);
-        case gang_api::kai:
-            return kai_group_status(of, wall);
-        case gang_api::workload:
-            return workload_group_status(of, wall);
-        case gang_api::none:
-        case gang_api::grove:
-        case gang_api::kueue:
-            break;
-        }
-        return {};
+        const group_record& object = *of.object;
+        const boost::json::object* const whole =
+            object.document ? object.document->root().if_object() : nullptr;
+        const apis::group_report report{.version = object.of.version,
+                                        .kind = object.of.kind,
+                                        .uid = object.who.uid,
+                                        .generation = object.generation,
+                                        .spec = whole ? detail::object_in(*whole, "spec") : nullptr,
+                                        .before = object.status.if_object(),
+                                        .of_t9k = &object.object,
+                                        .members = of.members,
+                                        .standing = of.status};
+        boost::json::object made;
+        apis::find_api([&]<class Api>() {
+            if constexpr (requires { Api::status(report, wall); }) {
+                if (!Api::is_group(report.version, report.kind))
+                    return false;
+                made = Api::status(report, wall);
+                return true;
+            }
+            return false;
+        });
+        return made;
     }
 };
 

@@ -12,16 +12,17 @@
 
 #include <boost/json/object.hpp>
 
-#include <muster/codec/grove_reader.hpp>
-#include <muster/codec/grove_topology_reader.hpp>
+#include <muster/apis/gang_facts.hpp>
+#include <muster/apis/grove/backends.hpp>
+#include <muster/apis/grove/set_reader.hpp>
+#include <muster/apis/grove/topology_check.hpp>
+#include <muster/apis/grove/topology_reader.hpp>
+#include <muster/gangs/target.hpp>
 #include <muster/kube/object_cache.hpp>
 #include <muster/kube/read_and_look.hpp>
 #include <muster/lifecycle/document_fields.hpp>
 #include <muster/lifecycle/grove_controller.hpp>
 #include <muster/lifecycle/object_step.hpp>
-#include <muster/translate/grove_backends.hpp>
-#include <muster/translate/grove_topology_check.hpp>
-#include <muster/translate/target.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -48,16 +49,15 @@ struct grove_controller {
             {own, "PodCliqueScalingGroup", "podcliquescalinggroups"},
             {own, "PodClique", "podcliques"},
             {gangs, "PodGang", "podgangs"},
-            {"scheduling.run.ai/v2alpha2", "PodGroup", "podgroups"},
-            {"scheduling.sigs.k8s.io/v1alpha1", "PodGroup", "podgroups"},
-            {"scheduling.volcano.sh/v1beta1", "PodGroup", "podgroups"},
+            {std::string(translate::kai_group_version), "PodGroup", "podgroups"},
+            {std::string(translate::sigs_group_version), "PodGroup", "podgroups"},
+            {std::string(translate::volcano_group_version), "PodGroup", "podgroups"},
             {"v1", "Service", "services", owned, {}, true},
             {"v1", "Pod", "pods", owned, {}, true}};
         using version = translate::workload_version;
-        const std::string native =
-            std::string("scheduling.k8s.io/") + (workloads == version::v1_35   ? "v1alpha1"
-                                                 : workloads == version::v1_36 ? "v1alpha2"
-                                                                               : "v1beta1");
+        const std::string native(workloads == version::v1_35   ? translate::workload_version_1_35
+                                 : workloads == version::v1_36 ? translate::workload_version_1_36
+                                                               : translate::workload_version_1_37);
         made.push_back({native, "Workload", "workloads"});
         if (workloads != version::v1_35)
             made.push_back({native, "PodGroup", "podgroups"});

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include <muster/codec/device_claims.hpp>
-#include <muster/codec/device_objects.hpp>
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/claims/device_claims.hpp>
+#include <muster/apis/core/claims/device_objects.hpp>
+#include <muster/apis/core/objects.hpp>
 #include <muster/kube/live_devices.hpp>
 #include <muster/vocabulary/pod.hpp>
 

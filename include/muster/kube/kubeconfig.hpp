@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
+#include <muster/apis/core/reading_context.hpp>
 #include <muster/base/result.hpp>
-#include <muster/codec/diagnostic.hpp>
-#include <muster/codec/document.hpp>
-#include <muster/codec/field_reader.hpp>
-#include <muster/codec/read_documents.hpp>
-#include <muster/codec/reading_context.hpp>
+#include <muster/document/diagnostic.hpp>
+#include <muster/document/document.hpp>
+#include <muster/document/field_reader.hpp>
+#include <muster/input/read_documents.hpp>
 #include <muster/kube/base64.hpp>
 #include <muster/kube/connection.hpp>
 #include <muster/kube/plugin_environment.hpp>

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include <muster/codec/broken_objects.hpp>
-#include <muster/codec/disruption_budget_reader.hpp>
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/disruption_budget_reader.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/input/broken_objects.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -12,18 +12,18 @@
 #include <utility>
 #include <vector>
 
-#include <muster/codec/device_catalog.hpp>
-#include <muster/codec/device_claims.hpp>
-#include <muster/codec/device_counter.hpp>
-#include <muster/codec/device_judge.hpp>
-#include <muster/codec/device_objects.hpp>
-#include <muster/codec/device_planner.hpp>
-#include <muster/codec/device_taint_rules.hpp>
-#include <muster/codec/numa/node_topology.hpp>
-#include <muster/codec/numa/numa_planner.hpp>
-#include <muster/codec/objects.hpp>
-#include <muster/codec/share_planner.hpp>
-#include <muster/codec/volume_plan.hpp>
+#include <muster/apis/core/claims/device_catalog.hpp>
+#include <muster/apis/core/claims/device_claims.hpp>
+#include <muster/apis/core/claims/device_counter.hpp>
+#include <muster/apis/core/claims/device_judge.hpp>
+#include <muster/apis/core/claims/device_objects.hpp>
+#include <muster/apis/core/claims/device_planner.hpp>
+#include <muster/apis/core/claims/device_taint_rules.hpp>
+#include <muster/apis/core/numa/node_topology.hpp>
+#include <muster/apis/core/numa/numa_planner.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/apis/core/volumes/volume_plan.hpp>
+#include <muster/apis/shares/share_planner.hpp>
 #include <muster/kube/live_gangs.hpp>
 #include <muster/kube/live_reservations.hpp>
 

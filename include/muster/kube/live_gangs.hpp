@@ -14,9 +14,9 @@
 
 #include <muster/adapter/cluster_view.hpp>
 #include <muster/adapter/sightings.hpp>
-#include <muster/codec/cluster.hpp>
-#include <muster/codec/membership.hpp>
-#include <muster/codec/pod_age.hpp>
+#include <muster/apis/core/pod_age.hpp>
+#include <muster/input/cluster.hpp>
+#include <muster/input/membership.hpp>
 #include <muster/kube/component_batch.hpp>
 #include <muster/kube/dialect.hpp>
 #include <muster/kube/gang_records.hpp>
@@ -333,7 +333,7 @@ private:
     static bool belongs(const group_record& object, const codec::declared_gang& to) {
         if (!object.document || object.is_broken || to.metadata.uid.empty())
             return false;
-        return to.origin == codec::group_origin::coscheduling
+        return to.origin.api == translate::gang_api::coscheduling
                    ? codec::group_api(object.of.version, object.of.kind) ==
                              translate::gang_api::coscheduling &&
                          std::ranges::find(to.parts, object.who.key) != to.parts.end()

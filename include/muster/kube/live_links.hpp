@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include <muster/codec/gang_links.hpp>
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/input/gang_links.hpp>
 
 namespace muster {
 inline namespace v0_1 {

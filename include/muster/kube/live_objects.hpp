@@ -17,13 +17,14 @@
 #include <boost/json/value.hpp>
 
 #include <muster/adapter/cluster_view.hpp>
-#include <muster/codec/cluster.hpp>
-#include <muster/codec/device_taint_rule_reader.hpp>
-#include <muster/codec/disruption_budget_reader.hpp>
-#include <muster/codec/gang_links.hpp>
-#include <muster/codec/group_claim_reader.hpp>
-#include <muster/codec/manifests.hpp>
-#include <muster/codec/membership.hpp>
+#include <muster/apis/core/claims/device_taint_rule_reader.hpp>
+#include <muster/apis/core/claims/group_claim_reader.hpp>
+#include <muster/apis/core/disruption_budget_reader.hpp>
+#include <muster/apis/gang_facts.hpp>
+#include <muster/input/cluster.hpp>
+#include <muster/input/gang_links.hpp>
+#include <muster/input/manifests.hpp>
+#include <muster/input/membership.hpp>
 #include <muster/kube/arrived.hpp>
 #include <muster/kube/dialect.hpp>
 #include <muster/kube/group_document.hpp>
@@ -43,10 +44,10 @@ struct live_options {
     /// Whose groups and queues are read.
     std::vector<dialect> dialects{dialect::t9k};
     /// The pods of these schedulers are this one's to place.
-    std::vector<std::string> scheduler_names{"t9k-scheduler"};
+    std::vector<std::string> scheduler_names{std::string(translate::schedulers::t9k)};
     std::string queue_namespace = "t9k-system";
     /// The gate that is this scheduler's own to take off.
-    std::string own_gate = "grove.io/podgang";
+    std::string own_gate = std::string(translate::keys::grove_gate);
     /// Levels of node labels, coarse to fine, for groups that name no topology of their own.
     topology levels;
     codec::reading_rules rules;

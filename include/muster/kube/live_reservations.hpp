@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include <muster/codec/diagnostic.hpp>
-#include <muster/codec/kai_fractions/node_devices.hpp>
-#include <muster/codec/kai_fractions/pod_shares.hpp>
-#include <muster/codec/object_metadata.hpp>
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/apis/kai/fractions/node_devices.hpp>
+#include <muster/apis/kai/fractions/pod_shares.hpp>
+#include <muster/document/diagnostic.hpp>
+#include <muster/document/object_metadata.hpp>
 #include <muster/vocabulary/pod.hpp>
 
 namespace muster {

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <utility>
 
-#include <muster/codec/membership.hpp>
-#include <muster/codec/objects.hpp>
-#include <muster/codec/reading_rules.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/apis/core/reading_rules.hpp>
+#include <muster/input/membership.hpp>
 #include <muster/kube/live_spread.hpp>
 
 namespace muster {

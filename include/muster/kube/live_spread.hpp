@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include <muster/codec/default_spread.hpp>
-#include <muster/codec/objects.hpp>
-#include <muster/codec/reading_rules.hpp>
-#include <muster/codec/spread_owners.hpp>
+#include <muster/apis/core/default_spread.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/apis/core/reading_rules.hpp>
+#include <muster/apis/core/spread_owners.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -12,17 +12,17 @@
 #include <utility>
 #include <vector>
 
-#include <muster/codec/device_objects.hpp>
-#include <muster/codec/device_reader.hpp>
-#include <muster/codec/koordinator_devices/device_reader.hpp>
-#include <muster/codec/membership.hpp>
-#include <muster/codec/numa/node_topology_reader.hpp>
-#include <muster/codec/objects.hpp>
-#include <muster/codec/storage_catalog.hpp>
-#include <muster/codec/storage_objects.hpp>
-#include <muster/codec/storage_reader.hpp>
-#include <muster/codec/volume_plan.hpp>
-#include <muster/codec/volume_planner.hpp>
+#include <muster/apis/core/claims/device_objects.hpp>
+#include <muster/apis/core/claims/device_reader.hpp>
+#include <muster/apis/core/numa/node_topology_reader.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/apis/core/volumes/storage_catalog.hpp>
+#include <muster/apis/core/volumes/storage_objects.hpp>
+#include <muster/apis/core/volumes/storage_reader.hpp>
+#include <muster/apis/core/volumes/volume_plan.hpp>
+#include <muster/apis/core/volumes/volume_planner.hpp>
+#include <muster/apis/koordinator/devices/device_reader.hpp>
+#include <muster/input/membership.hpp>
 #include <muster/kube/live_devices.hpp>
 #include <muster/kube/live_gangs.hpp>
 

@@ -15,7 +15,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/objects.hpp>
 #include <muster/kube/arrived.hpp>
 #include <muster/kube/http.hpp>
 

@@ -4,10 +4,10 @@
 #include <set>
 #include <string>
 
-#include <muster/codec/device_claims.hpp>
-#include <muster/codec/device_objects.hpp>
-#include <muster/codec/membership.hpp>
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/claims/device_claims.hpp>
+#include <muster/apis/core/claims/device_objects.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/input/membership.hpp>
 #include <muster/kube/claim_choices.hpp>
 #include <muster/kube/claim_sharers.hpp>
 #include <muster/kube/device_choices.hpp>

@@ -13,14 +13,18 @@
 #include <boost/json/value.hpp>
 
 #include <muster/adapter/writes.hpp>
-#include <muster/codec/objects.hpp>
-#include <muster/codec/share_objects.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/apis/group_report.hpp>
+#include <muster/apis/shares/share_objects.hpp>
 #include <muster/kube/http.hpp>
 #include <muster/vocabulary/answer.hpp>
 
 namespace muster {
 inline namespace v0_1 {
 namespace kube {
+
+using apis::to_text;
+using apis::waiting_text;
 
 // Orders of a driver as requests. Each names the object's uid, which the server holds against the
 // object's: it never touches another of that name.
@@ -133,40 +137,6 @@ struct event_words {
     std::string_view action;
     std::string note;
 };
-
-[[nodiscard]] inline std::string_view to_text(gate at) {
-    switch (at) {
-    case gate::none:
-        break;
-    case gate::group:
-        return "its group is missing or malformed, or its members disagree about it";
-    case gate::members:
-        return "it has too few members yet";
-    case gate::queue:
-        return "its queue is unknown, closed, or not for its namespace";
-    case gate::unsupported:
-        return "members carry constraints that are not supported";
-    case gate::quota:
-        return "its queue's quota stops it";
-    case gate::space:
-        return "it does not fit the nodes that are free";
-    case gate::order:
-        return "a gang ahead of it waits, in a queue that keeps strict order";
-    case gate::volumes:
-        return "volumes or claims of members are not ready";
-    }
-    return "it was not decided yet";
-}
-
-/// Why members of a gang wait: the words for people, or else those of the gate.
-[[nodiscard]] inline std::string waiting_text(const adapter::gang_status& of) {
-    if (!of.message.empty())
-        return of.message;
-    if (of.surplus_waits && !of.lacks_volumes)
-        return "its gang has its minimum, and no node has room for more members";
-    return std::string(of.lacks_volumes ? "volumes or claims of members are not ready"
-                                        : to_text(of.at));
-}
 
 [[nodiscard]] inline std::string_view to_text(adapter::eviction_cause why) {
     switch (why) {

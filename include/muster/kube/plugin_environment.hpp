@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include <muster/codec/diagnostic.hpp>
+#include <muster/document/diagnostic.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -16,7 +16,7 @@
 #include <muster/adapter/backoff.hpp>
 #include <muster/adapter/token_bucket.hpp>
 #include <muster/adapter/writes.hpp>
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/objects.hpp>
 #include <muster/kube/http.hpp>
 #include <muster/kube/order_requests.hpp>
 #include <muster/kube/pod_waiting.hpp>

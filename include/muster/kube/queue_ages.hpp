@@ -11,12 +11,12 @@
 
 #include <boost/json/object.hpp>
 
+#include <muster/apis/core/pod_age.hpp>
+#include <muster/apis/t9k/jobs/job.hpp>
 #include <muster/base/timestamp.hpp>
-#include <muster/codec/duration.hpp>
-#include <muster/codec/pod_age.hpp>
+#include <muster/document/duration.hpp>
 #include <muster/lifecycle/document_fields.hpp>
 #include <muster/lifecycle/object_step.hpp>
-#include <muster/translate/t9k_job.hpp>
 
 namespace muster {
 inline namespace v0_1 {

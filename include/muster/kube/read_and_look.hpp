@@ -8,9 +8,9 @@
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 
-#include <muster/codec/diagnostic.hpp>
-#include <muster/codec/document.hpp>
-#include <muster/codec/field_reader.hpp>
+#include <muster/document/diagnostic.hpp>
+#include <muster/document/document.hpp>
+#include <muster/document/field_reader.hpp>
 #include <muster/lifecycle/object_step.hpp>
 
 namespace muster {

@@ -13,9 +13,9 @@
 
 #include <muster/adapter/instant.hpp>
 #include <muster/adapter/writes.hpp>
-#include <muster/codec/kai_fractions/config_maps.hpp>
-#include <muster/codec/object_metadata.hpp>
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/apis/kai/fractions/config_maps.hpp>
+#include <muster/document/object_metadata.hpp>
 #include <muster/kube/claim_binder.hpp>
 #include <muster/kube/live_reservations.hpp>
 #include <muster/kube/reservation_requests.hpp>

@@ -9,10 +9,10 @@
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 
-#include <muster/codec/kai_fractions/node_devices.hpp>
-#include <muster/codec/kai_fractions/pod_shares.hpp>
-#include <muster/codec/object_metadata.hpp>
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/apis/kai/fractions/node_devices.hpp>
+#include <muster/apis/kai/fractions/pod_shares.hpp>
+#include <muster/document/object_metadata.hpp>
 #include <muster/kube/http.hpp>
 #include <muster/kube/order_requests.hpp>
 

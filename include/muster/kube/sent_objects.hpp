@@ -13,13 +13,13 @@
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 
-#include <muster/codec/diagnostic.hpp>
-#include <muster/codec/document.hpp>
-#include <muster/codec/field_path.hpp>
-#include <muster/codec/json_parts.hpp>
-#include <muster/codec/json_reader.hpp>
-#include <muster/codec/json_skim.hpp>
-#include <muster/codec/source_text.hpp>
+#include <muster/document/diagnostic.hpp>
+#include <muster/document/document.hpp>
+#include <muster/document/field_path.hpp>
+#include <muster/document/json_parts.hpp>
+#include <muster/document/json_reader.hpp>
+#include <muster/document/json_skim.hpp>
+#include <muster/document/source_text.hpp>
 #include <muster/kube/arrived.hpp>
 
 namespace muster {

@@ -12,13 +12,13 @@
 #include <utility>
 #include <vector>
 
-#include <muster/codec/device_judge.hpp>
-#include <muster/codec/diagnostic.hpp>
-#include <muster/codec/object_metadata.hpp>
-#include <muster/codec/objects.hpp>
-#include <muster/codec/share_demand.hpp>
-#include <muster/codec/share_systems.hpp>
-#include <muster/codec/volume_plan.hpp>
+#include <muster/apis/core/claims/device_judge.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/apis/core/volumes/volume_plan.hpp>
+#include <muster/apis/shares/share_demand.hpp>
+#include <muster/apis/shares/share_systems.hpp>
+#include <muster/document/diagnostic.hpp>
+#include <muster/document/object_metadata.hpp>
 #include <muster/kube/gpu_groups.hpp>
 #include <muster/kube/reservation_binder.hpp>
 

@@ -12,16 +12,17 @@
 
 #include <boost/json/object.hpp>
 
-#include <muster/codec/field_reader.hpp>
-#include <muster/codec/job_status_reader.hpp>
-#include <muster/codec/reading_context.hpp>
-#include <muster/codec/t9k_job_reader.hpp>
+#include <muster/apis/core/reading_context.hpp>
+#include <muster/apis/gang_facts.hpp>
+#include <muster/apis/t9k/jobs/job.hpp>
+#include <muster/apis/t9k/jobs/job_reader.hpp>
+#include <muster/document/field_reader.hpp>
 #include <muster/kube/object_cache.hpp>
 #include <muster/kube/queue_ages.hpp>
 #include <muster/kube/read_and_look.hpp>
 #include <muster/lifecycle/job_controller.hpp>
+#include <muster/lifecycle/job_status_reader.hpp>
 #include <muster/lifecycle/object_step.hpp>
-#include <muster/translate/t9k_job.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -38,8 +39,9 @@ struct t9k_controller {
         for (const auto& [kind, plural] : plurals)
             made.push_back({std::string(translate::t9k_job_api),
                             std::string(translate::to_text(kind)), std::string(plural), owner});
-        made.push_back({"scheduler.tensorstack.dev/v1beta1", "PodGroup", "podgroups"});
-        made.push_back({"scheduler.tensorstack.dev/v1beta1", "Queue", "queues", shared});
+        const std::string version(translate::t9k_group_version);
+        made.push_back({version, "PodGroup", "podgroups"});
+        made.push_back({version, "Queue", "queues", shared});
         made.push_back({"v1", "ConfigMap", "configmaps", owned, {}, true, false, {}, true});
         made.push_back({"v1", "Service", "services", owned, {}, true});
         made.push_back({"v1", "Pod", "pods", owned, {}, true});

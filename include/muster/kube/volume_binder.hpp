@@ -12,9 +12,9 @@
 
 #include <muster/adapter/instant.hpp>
 #include <muster/adapter/writes.hpp>
-#include <muster/codec/membership.hpp>
-#include <muster/codec/objects.hpp>
-#include <muster/codec/storage_catalog.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/apis/core/volumes/storage_catalog.hpp>
+#include <muster/input/membership.hpp>
 #include <muster/kube/claim_binder.hpp>
 #include <muster/kube/http.hpp>
 #include <muster/kube/live_storage.hpp>

@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include <muster/codec/objects.hpp>
-#include <muster/codec/storage_catalog.hpp>
-#include <muster/codec/storage_objects.hpp>
-#include <muster/codec/storage_pools.hpp>
-#include <muster/codec/supply_assignment.hpp>
-#include <muster/codec/volume_demand.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/apis/core/volumes/storage_catalog.hpp>
+#include <muster/apis/core/volumes/storage_objects.hpp>
+#include <muster/apis/core/volumes/storage_pools.hpp>
+#include <muster/apis/core/volumes/supply_assignment.hpp>
+#include <muster/apis/core/volumes/volume_demand.hpp>
 #include <muster/vocabulary/node.hpp>
 
 namespace muster {

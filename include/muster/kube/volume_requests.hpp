@@ -7,9 +7,9 @@
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 
-#include <muster/codec/object_metadata.hpp>
-#include <muster/codec/objects.hpp>
-#include <muster/codec/storage_objects.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/apis/core/volumes/storage_objects.hpp>
+#include <muster/document/object_metadata.hpp>
 #include <muster/kube/http.hpp>
 
 namespace muster {

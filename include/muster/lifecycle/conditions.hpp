@@ -7,11 +7,11 @@
 #include <string>
 #include <string_view>
 
+#include <muster/document/transition_id.hpp>
 #include <muster/lifecycle/job_plan.hpp>
 #include <muster/lifecycle/job_status.hpp>
 #include <muster/lifecycle/replicas.hpp>
 #include <muster/lifecycle/rules.hpp>
-#include <muster/lifecycle/transition_id.hpp>
 
 namespace muster {
 inline namespace v0_1 {

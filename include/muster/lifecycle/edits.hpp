@@ -12,7 +12,8 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
-#include <muster/translate/t9k_job.hpp>
+#include <muster/apis/gang_facts.hpp>
+#include <muster/apis/t9k/jobs/job.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -82,9 +83,8 @@ check_edit(const translate::t9k_job& before, const translate::t9k_job& after, bo
 /// The same for a pod's labels: its group, its role in it and its queue never change.
 [[nodiscard]] inline std::vector<edit_fault> check_pod_edit(const boost::json::object& before,
                                                             const boost::json::object& after) {
-    constexpr std::array<std::string_view, 3> fixed{"scheduler.tensorstack.dev/group-name",
-                                                    "scheduler.tensorstack.dev/queue",
-                                                    "scheduler.tensorstack.dev/role"};
+    constexpr std::array<std::string_view, 3> fixed{
+        translate::keys::t9k_group, translate::keys::t9k_queue, translate::keys::t9k_role};
     std::vector<edit_fault> faults;
     for (const std::string_view key : fixed) {
         const boost::json::value* const was = before.if_contains(key);

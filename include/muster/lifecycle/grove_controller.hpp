@@ -15,6 +15,12 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
+#include <muster/apis/grove/backend_concept.hpp>
+#include <muster/apis/grove/documents.hpp>
+#include <muster/apis/grove/gangs.hpp>
+#include <muster/apis/grove/pods.hpp>
+#include <muster/apis/grove/set.hpp>
+#include <muster/gangs/target.hpp>
 #include <muster/lifecycle/grove_replica.hpp>
 #include <muster/lifecycle/grove_restore.hpp>
 #include <muster/lifecycle/grove_rolling.hpp>
@@ -22,12 +28,6 @@
 #include <muster/lifecycle/grove_step.hpp>
 #include <muster/lifecycle/grove_termination.hpp>
 #include <muster/lifecycle/grove_view.hpp>
-#include <muster/translate/grove_backend_concept.hpp>
-#include <muster/translate/grove_documents.hpp>
-#include <muster/translate/grove_gangs.hpp>
-#include <muster/translate/grove_pods.hpp>
-#include <muster/translate/grove_set.hpp>
-#include <muster/translate/target.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <muster/apis/grove/set.hpp>
 #include <muster/lifecycle/edits.hpp>
-#include <muster/translate/grove_set.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -12,12 +12,12 @@
 
 #include <boost/json/object.hpp>
 
+#include <muster/apis/grove/documents.hpp>
+#include <muster/apis/grove/gangs.hpp>
+#include <muster/apis/grove/names.hpp>
+#include <muster/apis/grove/set.hpp>
 #include <muster/lifecycle/grove_step.hpp>
 #include <muster/lifecycle/grove_view.hpp>
-#include <muster/translate/grove_documents.hpp>
-#include <muster/translate/grove_gangs.hpp>
-#include <muster/translate/grove_names.hpp>
-#include <muster/translate/grove_set.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -14,14 +14,14 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
+#include <muster/apis/grove/documents.hpp>
+#include <muster/apis/grove/set.hpp>
 #include <muster/base/timestamp.hpp>
+#include <muster/document/document_hash.hpp>
+#include <muster/gangs/target.hpp>
 #include <muster/lifecycle/grove_replica.hpp>
 #include <muster/lifecycle/grove_rolling.hpp>
 #include <muster/lifecycle/grove_step.hpp>
-#include <muster/translate/document_hash.hpp>
-#include <muster/translate/grove_documents.hpp>
-#include <muster/translate/grove_set.hpp>
-#include <muster/translate/target.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -12,10 +12,10 @@
 
 #include <boost/json/object.hpp>
 
+#include <muster/apis/grove/set.hpp>
 #include <muster/base/checked.hpp>
 #include <muster/lifecycle/grove_replica.hpp>
 #include <muster/lifecycle/grove_step.hpp>
-#include <muster/translate/grove_set.hpp>
 
 namespace muster {
 inline namespace v0_1 {

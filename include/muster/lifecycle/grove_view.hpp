@@ -19,9 +19,9 @@
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 
+#include <muster/apis/grove/names.hpp>
+#include <muster/apis/grove/set.hpp>
 #include <muster/lifecycle/document_fields.hpp>
-#include <muster/translate/grove_names.hpp>
-#include <muster/translate/grove_set.hpp>
 
 namespace muster {
 inline namespace v0_1 {

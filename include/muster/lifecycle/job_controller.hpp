@@ -15,15 +15,15 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
+#include <muster/apis/t9k/jobs/job.hpp>
+#include <muster/apis/t9k/jobs/names.hpp>
+#include <muster/apis/t9k/jobs/objects.hpp>
+#include <muster/apis/t9k/jobs/pods.hpp>
 #include <muster/lifecycle/advance.hpp>
 #include <muster/lifecycle/document_fields.hpp>
 #include <muster/lifecycle/object_step.hpp>
 #include <muster/lifecycle/status_document.hpp>
 #include <muster/lifecycle/t9k_plan.hpp>
-#include <muster/translate/t9k_job.hpp>
-#include <muster/translate/t9k_names.hpp>
-#include <muster/translate/t9k_objects.hpp>
-#include <muster/translate/t9k_pods.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <muster/apis/t9k/jobs/job.hpp>
 #include <muster/lifecycle/job_status.hpp>
-#include <muster/translate/t9k_job.hpp>
 
 namespace muster {
 inline namespace v0_1 {

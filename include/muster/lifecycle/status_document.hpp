@@ -12,9 +12,9 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
+#include <muster/apis/t9k/jobs/job.hpp>
 #include <muster/base/timestamp.hpp>
 #include <muster/lifecycle/job_status.hpp>
-#include <muster/translate/t9k_job.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include <muster/apis/t9k/jobs/job.hpp>
+#include <muster/apis/t9k/jobs/names.hpp>
+#include <muster/apis/t9k/jobs/objects.hpp>
 #include <muster/lifecycle/job_plan.hpp>
-#include <muster/translate/t9k_job.hpp>
-#include <muster/translate/t9k_names.hpp>
-#include <muster/translate/t9k_objects.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -12,9 +12,9 @@
 
 #include <boost/json/object.hpp>
 
-#include <muster/codec/diagnostic.hpp>
+#include <muster/document/diagnostic.hpp>
+#include <muster/document/json_text.hpp>
 #include <muster/sim/run_script.hpp>
-#include <muster/translate/json_text.hpp>
 
 namespace muster {
 inline namespace v0_1 {

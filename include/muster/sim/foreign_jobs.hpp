@@ -10,11 +10,11 @@
 
 #include <boost/json/object.hpp>
 
-#include <muster/codec/document.hpp>
-#include <muster/codec/gang_reader.hpp>
-#include <muster/translate/loss.hpp>
-#include <muster/translate/to_t9k.hpp>
-#include <muster/translate/write_with.hpp>
+#include <muster/apis/t9k/writer.hpp>
+#include <muster/document/document.hpp>
+#include <muster/gangs/loss.hpp>
+#include <muster/gangs/write_with.hpp>
+#include <muster/input/gang_reader.hpp>
 
 namespace muster {
 inline namespace v0_1 {

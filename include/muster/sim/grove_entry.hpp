@@ -14,24 +14,24 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
-#include <muster/codec/diagnostic.hpp>
-#include <muster/codec/document.hpp>
-#include <muster/codec/grove_reader.hpp>
-#include <muster/codec/objects.hpp>
-#include <muster/codec/pod_reader.hpp>
-#include <muster/codec/reading_context.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/apis/core/pod_reader.hpp>
+#include <muster/apis/core/reading_context.hpp>
+#include <muster/apis/grove/gangs.hpp>
+#include <muster/apis/grove/names.hpp>
+#include <muster/apis/grove/pods.hpp>
+#include <muster/apis/grove/set.hpp>
+#include <muster/apis/grove/set_reader.hpp>
+#include <muster/document/diagnostic.hpp>
+#include <muster/document/document.hpp>
+#include <muster/document/json_text.hpp>
+#include <muster/gangs/gang_claims.hpp>
+#include <muster/gangs/pod_marks.hpp>
+#include <muster/gangs/target.hpp>
 #include <muster/sim/declared_attempts.hpp>
 #include <muster/sim/object_store.hpp>
 #include <muster/sim/read_sets.hpp>
 #include <muster/sim/run_script.hpp>
-#include <muster/translate/gang_claims.hpp>
-#include <muster/translate/grove_gangs.hpp>
-#include <muster/translate/grove_names.hpp>
-#include <muster/translate/grove_pods.hpp>
-#include <muster/translate/grove_set.hpp>
-#include <muster/translate/json_text.hpp>
-#include <muster/translate/pod_marks.hpp>
-#include <muster/translate/target.hpp>
 
 namespace muster {
 inline namespace v0_1 {

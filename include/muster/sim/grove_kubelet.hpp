@@ -18,11 +18,11 @@
 #include <boost/json/object.hpp>
 
 #include <muster/adapter/virtual_time.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/apis/grove/names.hpp>
 #include <muster/base/timestamp.hpp>
-#include <muster/codec/objects.hpp>
-#include <muster/translate/grove_names.hpp>
-#include <muster/translate/json_text.hpp>
-#include <muster/translate/pod_marks.hpp>
+#include <muster/document/json_text.hpp>
+#include <muster/gangs/pod_marks.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include <muster/apis/core/objects.hpp>
 #include <muster/base/id.hpp>
-#include <muster/codec/objects.hpp>
 #include <muster/vocabulary/gang.hpp>
 #include <muster/vocabulary/pod.hpp>
 

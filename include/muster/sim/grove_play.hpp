@@ -18,14 +18,21 @@
 #include <boost/json/serialize.hpp>
 
 #include <muster/adapter/virtual_time.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/apis/core/pod_reader.hpp>
+#include <muster/apis/grove/gangs.hpp>
+#include <muster/apis/grove/names.hpp>
+#include <muster/apis/grove/pods.hpp>
+#include <muster/apis/grove/set.hpp>
+#include <muster/apis/grove/set_reader.hpp>
 #include <muster/base/assert.hpp>
 #include <muster/base/timestamp.hpp>
-#include <muster/codec/diagnostic.hpp>
-#include <muster/codec/document.hpp>
-#include <muster/codec/grove_reader.hpp>
-#include <muster/codec/objects.hpp>
-#include <muster/codec/pod_reader.hpp>
-#include <muster/codec/read_documents.hpp>
+#include <muster/document/diagnostic.hpp>
+#include <muster/document/document.hpp>
+#include <muster/gangs/gang_claims.hpp>
+#include <muster/gangs/pod_marks.hpp>
+#include <muster/gangs/target.hpp>
+#include <muster/input/read_documents.hpp>
 #include <muster/lifecycle/grove_controller.hpp>
 #include <muster/sim/declared_attempts.hpp>
 #include <muster/sim/grove_entry.hpp>
@@ -36,13 +43,6 @@
 #include <muster/sim/read_sets.hpp>
 #include <muster/sim/run_record.hpp>
 #include <muster/sim/run_script.hpp>
-#include <muster/translate/gang_claims.hpp>
-#include <muster/translate/grove_gangs.hpp>
-#include <muster/translate/grove_names.hpp>
-#include <muster/translate/grove_pods.hpp>
-#include <muster/translate/grove_set.hpp>
-#include <muster/translate/pod_marks.hpp>
-#include <muster/translate/target.hpp>
 #include <muster/vocabulary/gang.hpp>
 #include <muster/vocabulary/pod.hpp>
 

@@ -10,8 +10,8 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
-#include <muster/translate/json_text.hpp>
-#include <muster/translate/pod_marks.hpp>
+#include <muster/document/json_text.hpp>
+#include <muster/gangs/pod_marks.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -10,15 +10,15 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
-#include <muster/codec/membership.hpp>
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/apis/t9k/jobs/gang.hpp>
+#include <muster/apis/t9k/jobs/job.hpp>
+#include <muster/document/json_text.hpp>
+#include <muster/document/transition_id.hpp>
+#include <muster/gangs/pod_marks.hpp>
+#include <muster/input/membership.hpp>
 #include <muster/lifecycle/observation.hpp>
-#include <muster/lifecycle/transition_id.hpp>
 #include <muster/sim/job_controller.hpp>
-#include <muster/translate/json_text.hpp>
-#include <muster/translate/pod_marks.hpp>
-#include <muster/translate/t9k_gang.hpp>
-#include <muster/translate/t9k_job.hpp>
 #include <muster/vocabulary/pod.hpp>
 
 namespace muster {
@@ -65,7 +65,7 @@ namespace sim {
 /// Whether a pod of the input that has the name of a replica is that: it says so, or names no owner
 /// but the job's group; and it stays.
 [[nodiscard]] inline bool is_own(const codec::pod_object& pod, const job_input& job) {
-    const std::string* const group = codec::label(pod, codec::t9k_group_label);
+    const std::string* const group = codec::label(pod, translate::keys::t9k_group);
     const bool in_group = group != nullptr && *group == translate::group_name(job.job);
     if (pod.metadata.terminating || (job.job.scheduler && !in_group))
         return false;

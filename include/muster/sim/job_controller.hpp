@@ -14,17 +14,17 @@
 
 #include <boost/json/object.hpp>
 
-#include <muster/codec/document.hpp>
-#include <muster/codec/membership.hpp>
-#include <muster/codec/objects.hpp>
-#include <muster/codec/pod_reader.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/apis/core/pod_reader.hpp>
+#include <muster/apis/t9k/jobs/gang.hpp>
+#include <muster/apis/t9k/jobs/pods.hpp>
+#include <muster/document/document.hpp>
+#include <muster/document/json_text.hpp>
+#include <muster/input/membership.hpp>
 #include <muster/lifecycle/advance.hpp>
 #include <muster/lifecycle/t9k_plan.hpp>
 #include <muster/sim/declared_attempts.hpp>
 #include <muster/sim/run_script.hpp>
-#include <muster/translate/json_text.hpp>
-#include <muster/translate/t9k_gang.hpp>
-#include <muster/translate/t9k_pods.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -16,7 +16,8 @@
 #include <vector>
 
 #include <muster/adapter/virtual_time.hpp>
-#include <muster/codec/cluster.hpp>
+#include <muster/apis/t9k/jobs/gang.hpp>
+#include <muster/input/cluster.hpp>
 #include <muster/sim/grove_play.hpp>
 #include <muster/sim/input_pods.hpp>
 #include <muster/sim/job_controller.hpp>
@@ -26,7 +27,6 @@
 #include <muster/sim/run_script.hpp>
 #include <muster/sim/run_stage.hpp>
 #include <muster/sim/run_words.hpp>
-#include <muster/translate/t9k_gang.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -425,12 +425,12 @@ private:
             const codec::group_key group = state.key(each.gang);
             const bool pod = group.origin == codec::group_origin::single_pod;
             if (each.outcome.kind != answer::admitted && each.outcome.at == gate::members &&
-                (group.origin == codec::group_origin::grove || rests(group)))
+                (group.origin.api == translate::gang_api::grove || rests(group)))
                 continue;
             if (auto words = words_of(each, pod); !words.first.empty())
-                tell(pod                                          ? "Pod"
-                     : group.origin == codec::group_origin::grove ? "PodGang"
-                                                                  : "PodGroup",
+                tell(pod                                              ? "Pod"
+                     : group.origin.api == translate::gang_api::grove ? "PodGang"
+                                                                      : "PodGroup",
                      {group.name_space, group.name}, words.first, details_of(each, words.second));
             for (const pod_index victim : each.evictions)
                 evicted.push_back(state.key(victim));

@@ -10,13 +10,13 @@
 
 #include <boost/json/object.hpp>
 
+#include <muster/apis/core/objects.hpp>
 #include <muster/base/assert.hpp>
 #include <muster/base/timestamp.hpp>
-#include <muster/codec/objects.hpp>
+#include <muster/document/json_text.hpp>
+#include <muster/document/transition_id.hpp>
+#include <muster/gangs/pod_marks.hpp>
 #include <muster/lifecycle/cascade.hpp>
-#include <muster/lifecycle/transition_id.hpp>
-#include <muster/translate/json_text.hpp>
-#include <muster/translate/pod_marks.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include <muster/codec/objects.hpp>
-#include <muster/codec/pod_age.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/apis/core/pod_age.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -6,7 +6,7 @@
 #include <deque>
 #include <map>
 
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/objects.hpp>
 #include <muster/lifecycle/job_plan.hpp>
 #include <muster/sim/job_controller.hpp>
 

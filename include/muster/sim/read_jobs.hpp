@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include <muster/codec/each_object.hpp>
-#include <muster/codec/job_status_reader.hpp>
-#include <muster/codec/t9k_job_reader.hpp>
+#include <muster/apis/core/each_object.hpp>
+#include <muster/apis/t9k/jobs/job_reader.hpp>
+#include <muster/lifecycle/job_status_reader.hpp>
 #include <muster/sim/job_controller.hpp>
 
 namespace muster {

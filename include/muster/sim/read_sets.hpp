@@ -10,19 +10,19 @@
 
 #include <boost/json/object.hpp>
 
-#include <muster/codec/diagnostic.hpp>
-#include <muster/codec/document.hpp>
-#include <muster/codec/each_object.hpp>
-#include <muster/codec/grove_expansion.hpp>
-#include <muster/codec/grove_reader.hpp>
-#include <muster/codec/grove_topology_reader.hpp>
-#include <muster/codec/objects.hpp>
-#include <muster/codec/reading_context.hpp>
-#include <muster/lifecycle/transition_id.hpp>
-#include <muster/translate/grove_names.hpp>
-#include <muster/translate/grove_set.hpp>
-#include <muster/translate/json_text.hpp>
-#include <muster/translate/target.hpp>
+#include <muster/apis/core/each_object.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/apis/core/reading_context.hpp>
+#include <muster/apis/grove/expansion.hpp>
+#include <muster/apis/grove/names.hpp>
+#include <muster/apis/grove/set.hpp>
+#include <muster/apis/grove/set_reader.hpp>
+#include <muster/apis/grove/topology_reader.hpp>
+#include <muster/document/diagnostic.hpp>
+#include <muster/document/document.hpp>
+#include <muster/document/json_text.hpp>
+#include <muster/document/transition_id.hpp>
+#include <muster/gangs/target.hpp>
 
 namespace muster {
 inline namespace v0_1 {

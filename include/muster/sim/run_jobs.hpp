@@ -11,7 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include <muster/codec/cluster.hpp>
+#include <muster/apis/grove/names.hpp>
+#include <muster/input/cluster.hpp>
 #include <muster/sim/grove_play.hpp>
 #include <muster/sim/input_pods.hpp>
 #include <muster/sim/job_controller.hpp>
@@ -20,7 +21,6 @@
 #include <muster/sim/run_options.hpp>
 #include <muster/sim/run_record.hpp>
 #include <muster/sim/run_script.hpp>
-#include <muster/translate/grove_names.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/objects.hpp>
 #include <muster/vocabulary/budget.hpp>
 
 namespace muster {

@@ -9,9 +9,9 @@
 
 #include <boost/json/object.hpp>
 
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/apis/t9k/jobs/job.hpp>
 #include <muster/lifecycle/job_status.hpp>
-#include <muster/translate/t9k_job.hpp>
 
 namespace muster {
 inline namespace v0_1 {

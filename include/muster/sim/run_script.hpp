@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include <muster/codec/document.hpp>
-#include <muster/codec/duration.hpp>
-#include <muster/codec/field_reader.hpp>
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/document/document.hpp>
+#include <muster/document/duration.hpp>
+#include <muster/document/field_reader.hpp>
 
 namespace muster {
 inline namespace v0_1 {

@@ -11,12 +11,12 @@
 #include <utility>
 
 #include <muster/adapter/memory_cluster.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/apis/core/volumes/volume_plan.hpp>
+#include <muster/apis/core/volumes/volume_words.hpp>
 #include <muster/base/assert.hpp>
-#include <muster/codec/cluster.hpp>
-#include <muster/codec/membership.hpp>
-#include <muster/codec/objects.hpp>
-#include <muster/codec/volume_plan.hpp>
-#include <muster/codec/volume_words.hpp>
+#include <muster/input/cluster.hpp>
+#include <muster/input/membership.hpp>
 #include <muster/sim/grove_order.hpp>
 #include <muster/sim/pod_lifetimes.hpp>
 #include <muster/sim/run_record.hpp>
@@ -149,7 +149,7 @@ public:
 
 private:
     static codec::group_key gang_of(const object_key& of) {
-        return {of.name_space, of.name, codec::group_origin::grove};
+        return {of.name_space, of.name, codec::group_origin::declared(translate::gang_api::grove)};
     }
 
     void add_gang(grove_order& order) {

@@ -5,9 +5,9 @@
 
 #include <doctest/doctest.h>
 
-#include <muster/codec/device_reader.hpp>
-#include <muster/codec/manifests.hpp>
-#include <muster/codec/read_documents.hpp>
+#include <muster/apis/core/claims/device_reader.hpp>
+#include <muster/input/manifests.hpp>
+#include <muster/input/read_documents.hpp>
 
 namespace claim_choices_test {
 

@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include <muster/codec/device_objects.hpp>
+#include <muster/apis/core/claims/device_objects.hpp>
 
 namespace claim_writes_test {
 

@@ -14,7 +14,7 @@
 #include <boost/json/serialize.hpp>
 #include <doctest/doctest.h>
 
-#include <muster/codec/input.hpp>
+#include <muster/input/read_inputs.hpp>
 #include <muster/kube/controllers.hpp>
 #include <muster/serve/kubelets.hpp>
 

@@ -11,7 +11,7 @@
 #include <doctest/doctest.h>
 
 #include <muster/adapter/cluster_view.hpp>
-#include <muster/codec/read_documents.hpp>
+#include <muster/input/read_documents.hpp>
 #include <muster/kube/live_objects.hpp>
 #include <muster/kube/sent_objects.hpp>
 

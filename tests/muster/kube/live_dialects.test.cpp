@@ -15,10 +15,10 @@
 #include <boost/json/serialize.hpp>
 #include <doctest/doctest.h>
 
-#include <muster/codec/broken_objects.hpp>
-#include <muster/codec/cluster_input.hpp>
-#include <muster/codec/read_documents.hpp>
 #include <muster/cycle/cycle.hpp>
+#include <muster/input/broken_objects.hpp>
+#include <muster/input/cluster_input.hpp>
+#include <muster/input/read_documents.hpp>
 #include <muster/kube/sent_objects.hpp>
 
 namespace live_dialects_test {
@@ -56,7 +56,7 @@ std::string text_of(const state_type& known) {
     for (const auto& [key, handle] : known.gang_keys()) {
         const auto& gang = known[handle];
         std::string line = key.name_space + "/" + key.name + " " +
-                           std::to_string(static_cast<int>(key.origin)) + " queue " +
+                           std::string(to_text(key.origin)) + " queue " +
                            (gang.queue ? known.key(*gang.queue) : "-") + " priority " +
                            std::to_string(gang.spec.priority) + " fault " +
                            std::to_string(static_cast<int>(gang.spec.fault)) +
@@ -522,7 +522,9 @@ TEST_CASE("a gang that lists another tenant's gang without its consent affects o
     for (const json::object& each : objects_of(listing("evil", "x", R"(["evil/x","team/a"])")))
         of.take(each);
     static_cast<void>(of.told());
-    CHECK(of.objects.gangs().wrong_with({"evil", "x", codec::group_origin::coscheduling}) ==
+    CHECK(of.objects.gangs().wrong_with(
+              {"evil", "x",
+               codec::group_origin::declared(muster::translate::gang_api::coscheduling)}) ==
           "its gang group names \"team/a\", which is not there or lists other gangs (expected all "
           "gangs of a group, with the same list)");
 }
@@ -553,7 +555,9 @@ TEST_CASE("a gang group has at most 256 gangs, and larger groups wait with a rea
     for (const json::object& each : group(codec::most_linked_gangs + 1))
         of.take(each);
     CHECK(of.told().find("team/g0 3 queue - priority 0 fault 2") != std::string::npos);
-    CHECK(of.objects.gangs().wrong_with({"team", "g0", codec::group_origin::coscheduling}) ==
+    CHECK(of.objects.gangs().wrong_with(
+              {"team", "g0",
+               codec::group_origin::declared(muster::translate::gang_api::coscheduling)}) ==
           "gang.scheduling.koordinator.sh/groups: lists too many gangs (expected at most 256)");
 }
 
@@ -581,7 +585,8 @@ TEST_CASE("gangs in an endless chain of lists wait with a reason until the chain
         if (of.objects.pods() % 100 == 0)
             static_cast<void>(of.told());
     }
-    const codec::group_key far{"team", "g200", codec::group_origin::coscheduling};
+    const codec::group_key far{
+        "team", "g200", codec::group_origin::declared(muster::translate::gang_api::coscheduling)};
     static_cast<void>(of.told());
     CHECK(of.objects.gangs().wrong_with(far) ==
           "its gang group is linked with more than 256 gangs (expected at most so many)");

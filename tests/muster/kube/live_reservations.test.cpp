@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include <muster/codec/objects.hpp>
+#include <muster/apis/core/objects.hpp>
 
 namespace live_reservations_test {
 

@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include <muster/codec/default_spread.hpp>
+#include <muster/apis/core/default_spread.hpp>
 
 #include "fed_objects.hpp"
 

@@ -7,7 +7,7 @@
 #include <boost/json/serialize.hpp>
 #include <doctest/doctest.h>
 
-#include <muster/codec/cluster.hpp>
+#include <muster/input/cluster.hpp>
 
 namespace kube_order_requests_test {
 

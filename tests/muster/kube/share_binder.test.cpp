@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include <muster/codec/cluster_volumes.hpp>
-#include <muster/codec/manifests.hpp>
-#include <muster/codec/read_documents.hpp>
+#include <muster/input/cluster_volumes.hpp>
+#include <muster/input/manifests.hpp>
+#include <muster/input/read_documents.hpp>
 #include <muster/kube/share_binder.hpp>
 
 namespace kube_share_binder_test {

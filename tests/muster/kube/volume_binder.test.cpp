@@ -9,8 +9,8 @@
 
 #include <doctest/doctest.h>
 
-#include <muster/codec/objects.hpp>
-#include <muster/codec/storage_objects.hpp>
+#include <muster/apis/core/objects.hpp>
+#include <muster/apis/core/volumes/storage_objects.hpp>
 #include <muster/kube/live_gangs.hpp>
 #include <muster/kube/live_storage.hpp>
 

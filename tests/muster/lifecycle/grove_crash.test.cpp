@@ -11,8 +11,8 @@
 #include <boost/json/serialize.hpp>
 #include <doctest/doctest.h>
 
+#include <muster/apis/grove/backends.hpp>
 #include <muster/testing/random.hpp>
-#include <muster/translate/grove_backends.hpp>
 
 #include "muster/lifecycle/grove_server.hpp"
 

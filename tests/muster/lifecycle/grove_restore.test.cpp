@@ -12,7 +12,7 @@
 #include <boost/json/value.hpp>
 #include <doctest/doctest.h>
 
-#include <muster/translate/grove_backends.hpp>
+#include <muster/apis/grove/backends.hpp>
 
 #include "muster/lifecycle/grove_server.hpp"
 

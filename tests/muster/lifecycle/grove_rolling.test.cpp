@@ -9,7 +9,7 @@
 
 #include <doctest/doctest.h>
 
-#include <muster/translate/grove_backends.hpp>
+#include <muster/apis/grove/backends.hpp>
 
 #include "muster/lifecycle/grove_server.hpp"
 

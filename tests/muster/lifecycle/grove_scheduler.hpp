@@ -11,11 +11,11 @@
 
 #include <doctest/doctest.h>
 
+#include <muster/apis/core/pod_reader.hpp>
+#include <muster/apis/grove/pods.hpp>
 #include <muster/cluster/state.hpp>
-#include <muster/codec/gang_reader.hpp>
-#include <muster/codec/pod_reader.hpp>
 #include <muster/cycle/cycle.hpp>
-#include <muster/translate/grove_pods.hpp>
+#include <muster/input/gang_reader.hpp>
 #include <muster/vocabulary/traits.hpp>
 
 #include "muster/lifecycle/grove_server.hpp"

@@ -18,12 +18,12 @@
 #include <boost/json/value.hpp>
 #include <doctest/doctest.h>
 
+#include <muster/apis/grove/set_reader.hpp>
 #include <muster/base/timestamp.hpp>
-#include <muster/codec/grove_reader.hpp>
-#include <muster/codec/read_documents.hpp>
+#include <muster/gangs/target.hpp>
+#include <muster/input/read_documents.hpp>
 #include <muster/lifecycle/cascade.hpp>
 #include <muster/lifecycle/grove_controller.hpp>
-#include <muster/translate/target.hpp>
 
 namespace lifecycle_grove {
 

@@ -10,7 +10,7 @@
 
 #include <doctest/doctest.h>
 
-#include <muster/translate/grove_backends.hpp>
+#include <muster/apis/grove/backends.hpp>
 
 #include "muster/lifecycle/grove_server.hpp"
 

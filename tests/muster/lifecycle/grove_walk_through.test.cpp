@@ -16,7 +16,7 @@
 #include <boost/json/serialize.hpp>
 #include <doctest/doctest.h>
 
-#include <muster/translate/grove_backends.hpp>
+#include <muster/apis/grove/backends.hpp>
 
 #include "muster/lifecycle/grove_kubectl.hpp"
 #include "muster/lifecycle/grove_scheduler.hpp"

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include <muster/apis/t9k/jobs/job.hpp>
 #include <muster/lifecycle/t9k_plan.hpp>
-#include <muster/translate/t9k_job.hpp>
 
 #include "random_jobs.hpp"
 

@@ -11,8 +11,8 @@
 #include <doctest/doctest.h>
 
 #include <muster/base/timestamp.hpp>
-#include <muster/codec/diagnostic.hpp>
-#include <muster/codec/read_documents.hpp>
+#include <muster/document/diagnostic.hpp>
+#include <muster/input/read_documents.hpp>
 
 #include "job_bench.hpp"
 

@@ -10,7 +10,7 @@
 
 #include <doctest/doctest.h>
 
-#include <muster/codec/read_documents.hpp>
+#include <muster/input/read_documents.hpp>
 
 namespace sim_grove_play_test {
 

@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include <muster/codec/read_documents.hpp>
+#include <muster/input/read_documents.hpp>
 
 namespace sim_run_script_test {
 

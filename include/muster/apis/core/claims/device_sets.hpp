@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <muster/apis/core/claims/device_catalog.hpp>
+#include <muster/devices/device_claim.hpp>
+
+namespace muster {
+inline namespace v0_1 {
+namespace codec {
+
+/// Positions of devices in a list, ascending.
+using device_set = std::vector<std::size_t>;
+
+/// Sorts the devices and removes repeated ones. O(devices · log devices).
+inline void sort_devices(device_set& devices) {
+    std::ranges::sort(devices);
+    devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
+}
+
+/// True if every device of `inner` is in `outer`. O(inner + outer).
+[[nodiscard]] inline bool is_within(const device_set& inner, const device_set& outer) {
+    return std::ranges::includes(outer, inner);
+}
+
+/// True if no device is in both. O(lhs + rhs).
+[[nodiscard]] inline bool are_apart(const device_set& lhs, const device_set& rhs) {
+    device_set both;
+    std::ranges::set_intersection(lhs, rhs, std::back_inserter(both));
+    return both.empty();
+}
+
+/// The devices that a request can have, or why this is not known.
+struct selected_devices {
+    device_set devices;
+    /// Not empty: a selector that fails or is not supported, and on which device.
+    std::string undecided;
+};
+
+/// Finds the devices that meet all selectors of a class, and of the request if there is one,
+/// whether or not they are in use. The attributes that the request derives must have values.
+/// O(devices × selectors).
+[[nodiscard]] inline selected_devices select_devices(const std::vector<pooled_device>& devices,
+                                                     const device_class& of_class,
+                                                     const device_alternative* asked = nullptr) {
+    selected_devices found;
+    const auto meets = [&](const pooled_device& each, const request_selector& selector) {
+        const selector_verdict verdict = selector.matches(each.of->attributes);
+        const bool is_decided = selector.is_known && each.of->unreadable.empty() &&
+                                (verdict.outcome == selector_outcome::matches ||
+                                 verdict.outcome == selector_outcome::differs);
+        if (!is_decided && found.undecided.empty())
+            found.undecided = "device " + each.id.device + " of pool " + each.id.pool + " (" +
+                              (verdict.text.empty() ? each.of->unreadable : verdict.text) +
+                              "): " + selector.text;
+        return verdict.outcome == selector_outcome::matches;
+    };
+    const auto derives = [&](const pooled_device& each, const derived_attribute& of) {
+        const derived_value made = of.of(each.of->attributes);
+        const bool is_decided = made.value && each.of->unreadable.empty();
+        if (!is_decided && found.undecided.empty())
+            found.undecided = "device " + each.id.device + " of pool " + each.id.pool + " (" +
+                              (made.text.empty() ? each.of->unreadable : made.text) +
+                              "): " + of.text;
+    };
+    for (std::size_t at = 0; at < devices.size(); ++at) {
+        const auto meets_this = [&](const request_selector& one) {
+            return meets(devices[at], one);
+        };
+        if (!std::ranges::all_of(of_class.selectors, meets_this))
+            continue;
+        if (asked && !std::ranges::all_of(asked->selectors, meets_this))
+            continue;
+        if (asked)
+            for (const derived_attribute& one : asked->derived)
+                derives(devices[at], one);
+        if (!asked || !taints_prevent_allocation(devices[at].of->taints, asked->tolerations))
+            found.devices.push_back(at);
+    }
+    return found;
+}
+
+} // namespace codec
+} // namespace v0_1
+} // namespace muster
