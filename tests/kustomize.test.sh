@@ -41,13 +41,18 @@ for folder in "$overlays"/*/; do
         [[ $(objects "$made") == $(objects "$deploy"/*.yaml "$deploy"/crds/*.yaml) ]] ||
             fail "$name: $(objects "$made") objects, and other files in examples/deploy"
     else
-        [[ $bound == yes ]] || fail "$name: the dialect's groups are not readable"
-        grep -qx -- "$([[ $name == kubernetes ]] && echo workload || echo "$name")" \
-            < <(printf '%s\n' "${arguments[@]}") || fail "$name: not its dialect: ${arguments[*]}"
+        dialect=$([[ $name == kubernetes ]] && echo workload || echo "$name")
+        # An API whose gangs are marks of pods has no objects to be read.
+        facts=$(grep -lF ".dialect = \"$dialect\"" "$source"/include/muster/apis/*/facts.hpp) || fail "$name: no API"
+        reads=no
+        ! grep -q '\.collections = ' "$facts" || reads=yes
+        [[ $bound == "$reads" ]] ||
+            fail "$name: objects of the dialect are to be readable: $reads, and are: $bound"
+        grep -qx -- "$dialect" < <(printf '%s\n' "${arguments[@]}") || fail "$name: not its dialect: ${arguments[*]}"
         ! grep -qE 'muster-controller|CustomResourceDefinition' "$made" || fail "$name: more than a scheduler"
     fi
 done
-dialects=$(sed -nE 's/^ *\{dialect::[a-z0-9_]+, "([a-z0-9-]+)".*/\1/p' "$source/include/muster/kube/dialect.hpp")
+dialects=$(sed -nE 's/.*\.dialect = "([a-z0-9-]+)".*/\1/p' "$source"/include/muster/apis/*/facts.hpp)
 [[ $(wc -l <<<"$dialects") -ge 6 && $(wc -l <<<"$dialects") == "$count" ]] ||
     fail "$count overlays for these dialects: $dialects"
 ((failures == 0)) && echo fine

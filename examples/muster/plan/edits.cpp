@@ -392,7 +392,7 @@ private:
                                    std::numeric_limits<std::int32_t>::max(), read);
                 pod.priority = read;
             } else if (field == "queue") {
-                pod.metadata.labels.set(std::string(translate::keys::t9k_queue),
+                pod.metadata.labels.set(std::string(muster::translate::keys::t9k_queue),
                                         std::string(value));
             } else if (field == "minMember" && pod.metadata.labels.find(ack_minimum_label)) {
                 fault = set_number(value, 1, largest_member_count, read);
