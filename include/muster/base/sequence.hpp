@@ -113,12 +113,14 @@ public:
     void resize(std::size_t count, const T& value) {
         if (count <= size())
             return cut(first_ + count);
-        const T kept(value);
+        // `value` may be an element, which making room moves.
+        const T kept(value); // NOLINT(performance-unnecessary-copy-initialization)
         make_room(count);
         fill_to(first_ + count, kept);
     }
     void assign(std::size_t count, const T& value) {
-        const T kept(value);
+        // `value` may be an element.
+        const T kept(value); // NOLINT(performance-unnecessary-copy-initialization)
         clear();
         resize(count, kept);
     }

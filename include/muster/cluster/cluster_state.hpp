@@ -435,7 +435,7 @@ private:
     void erase_place(pod_index which);
     void release_place(pod_index place);
     void release_place_of(pod_index pod);
-    [[nodiscard]] bool is_void(pod_index place, std::int64_t now) const;
+    [[nodiscard]] bool is_void(pod_index which, std::int64_t now) const;
     void hand_over(gang_index which);
     [[nodiscard]] bool takes(pod_index member, const pod_record& place, bool own) const;
 

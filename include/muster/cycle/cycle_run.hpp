@@ -355,7 +355,7 @@ private:
 
         // Under a quota, gangs that start later may still move this one to another gate.
         const bool quota = line.queue && cluster_->accounts().queues().limited(*line.queue);
-        if (quota || options_.list_all || before.is_known == false || before.kind != now.kind ||
+        if (quota || options_.list_all || !before.is_known || before.kind != now.kind ||
             before.at != now.at || !context_->placed.empty())
             note(entry, before, std::move(outcome));
         else

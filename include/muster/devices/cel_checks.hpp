@@ -268,7 +268,7 @@ resolve_call(std::string_view name, bool is_method, const std::vector<static_typ
         found->type.inner = arguments[0].outer;
     if (found->function == function::or_value && !may_be(arguments[0].inner, arguments[1].outer))
         return std::nullopt;
-    const bool may_hold = arguments.size() > 0 && arguments[0].outer == kind::optional;
+    const bool may_hold = !arguments.empty() && arguments[0].outer == kind::optional;
     if (found->function == function::get_value)
         found->type = may_hold ? held_type(arguments[0]) : static_type{};
     if (found->function == function::or_value)

@@ -182,8 +182,10 @@ private:
             variables_.resize(each.slot);
             if (made.is_error())
                 return made;
-            if (is_kept)
-                kept.push_back(has_result ? std::move(made) : item);
+            if (is_kept && has_result)
+                kept.push_back(std::move(made));
+            else if (is_kept)
+                kept.push_back(item);
         }
         if (each.kind == node_kind::exists_one)
             return kept.size() == 1;

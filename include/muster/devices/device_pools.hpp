@@ -98,7 +98,7 @@ using counter_sets_by_name = std::map<std::string_view, const counter_set*>;
                     return "device " + device.name + " consumes the unknown counter set " +
                            consumption.counter_set;
                 for (const auto& [name, amount] : consumption.counters)
-                    if (found->second->counters.count(name) == 0)
+                    if (!found->second->counters.contains(name))
                         return "device " + device.name + " consumes the unknown counter " + name +
                                " of counter set " + consumption.counter_set;
             }

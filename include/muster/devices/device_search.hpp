@@ -109,7 +109,7 @@ private:
             if (is_hopeless(claim, request))
                 return progress::dead_end;
             state = state_at(claim, request);
-            if (dead_ends_.count(state) != 0)
+            if (dead_ends_.contains(state))
                 return progress::dead_end;
         }
         const auto index = claims_.claims[claim].first_request + request;

@@ -178,7 +178,7 @@ private:
         row.allows_multiple =
             features_.consumable_capacity && source.attributes.allows_multiple_allocations;
         const device_id id = row.id();
-        row.is_in_use = usage_.whole.count(id) != 0;
+        row.is_in_use = usage_.whole.contains(id);
         const auto shares = usage_.shared.find(id);
         row.is_shared = shares != usage_.shared.end();
         for (const device_capacity& capacity : source.capacities) {

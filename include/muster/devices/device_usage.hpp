@@ -20,7 +20,7 @@ struct device_usage {
     std::map<device_id, std::map<std::string, quantity>> shared;
 
     [[nodiscard]] bool holds(const device_id& id) const {
-        return whole.count(id) != 0 || shared.count(id) != 0;
+        return whole.contains(id) || shared.contains(id);
     }
 };
 

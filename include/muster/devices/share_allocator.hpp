@@ -184,9 +184,11 @@ inline constexpr std::int64_t most_shares = 2048;
             answer.failed_request = search.furthest();
         if (found) {
             answer.outcome = share_outcome::allocated;
+            // Each moves one member of the search. NOLINTBEGIN(bugprone-use-after-move)
             answer.devices = std::move(search).chosen();
             answer.functions = std::move(search).functions();
             answer.instances = std::move(search).instances();
+            // NOLINTEND(bugprone-use-after-move)
         } else {
             answer.outcome = search.has_ended() ? share_outcome::undecided : share_outcome::none;
         }

@@ -156,7 +156,7 @@ private:
         if (!take_step())
             return false;
         if (needs_->exceed(at, uses_, function_kinds_) ||
-            (!lost_.empty() && lost_.count(state(at)) != 0))
+            (!lost_.empty() && lost_.contains(state(at))))
             return false;
         const share_request& request = requests_[at];
         if (counts_[at] < 0)
@@ -321,8 +321,7 @@ private:
              partner_order(partner, accepts.filtered, roots, devices_, uses_))
             if (!devices_[index].is_partitioned && accepts.accepts(index) &&
                 takes(index, partner, accepts) &&
-                (!is_bound || devices_[index].pcie.empty() ||
-                 roots.count(devices_[index].pcie) != 0))
+                (!is_bound || devices_[index].pcie.empty() || roots.contains(devices_[index].pcie)))
                 place.push_back(index);
         const auto asked = static_cast<std::size_t>(std::max<std::int64_t>(partner.count, 1));
         const std::size_t most = std::max(asked, roots.size());

@@ -332,7 +332,7 @@ private:
             if (const auto meaning = std::string_view("afnrtv").find(letter);
                 meaning != std::string_view::npos) {
                 ++at_;
-                const auto code = static_cast<std::uint32_t>("\a\f\n\r\t\v"[meaning]);
+                const std::uint32_t code = static_cast<unsigned char>("\a\f\n\r\t\v"[meaning]);
                 return set.set.push_back({code, code});
             }
             if (std::string_view("dwsDWS").find(letter) != std::string_view::npos) {

@@ -37,8 +37,10 @@ inline const subtree_status& evaluate(const gang_tree& tree, std::span<const std
         const gang_tree::vertex& vertex = tree[at];
         const auto all = static_cast<std::int64_t>(vertex.children);
         const auto required = tree.is_leaf(at) ? 0 : vertex.min_subgroups.value_or(all);
-        found.met[at] = found.children_met[at] >= required && found.counts[at] >= vertex.min_member;
-        if (at > 0 && found.met[at]) {
+        const bool met =
+            found.children_met[at] >= required && found.counts[at] >= vertex.min_member;
+        found.met[at] = met ? 1 : 0;
+        if (at > 0 && met) {
             ++found.children_met[vertex.parent];
             found.counts[vertex.parent] += found.counts[at];
         }
