@@ -94,8 +94,8 @@ inline void grove_add_order(boost::json::object& spec, const grove_set& set, con
             value = boost::json::array();
         return value.get_array();
     };
-    const auto item = [](std::string_view path, std::string field) -> boost::json::object {
-        return {{"path", path}, {"fieldRef", {{"fieldPath", std::move(field)}}}};
+    const auto item = [](std::string_view path, std::string_view field) -> boost::json::object {
+        return {{"path", path}, {"fieldRef", {{"fieldPath", field}}}};
     };
     boost::json::array items;
     items.push_back(item("namespace", "metadata.namespace"));

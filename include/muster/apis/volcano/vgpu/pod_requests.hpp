@@ -82,7 +82,7 @@ read_volcano_container(const container_resources& of, std::vector<std::string>& 
         return read_share_amount(of, resource, most, unsupported);
     };
     const auto has_limit = [&](std::string_view resource) {
-        return of.amounts.limits.count(std::string(resource)) != 0;
+        return of.amounts.limits.contains(std::string(resource));
     };
     const auto memory = read(volcano_vgpu::memory_resource);
     const auto percentage = read(volcano_vgpu::percentage_resource);
