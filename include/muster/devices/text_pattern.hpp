@@ -17,7 +17,7 @@ namespace muster {
 inline namespace v0_1 {
 namespace cel {
 
-/// A regular expression in a subset of RE2's syntax: literals, `.`, classes, `^ $ \b \B \A \z`,
+/// A regular expression in a subset of RE2's syntax: literals, the dot, classes, `^ $ \b \B \A \z`,
 /// groups, alternatives and repetitions. Matches code points without backtracking.
 class text_pattern {
 public:

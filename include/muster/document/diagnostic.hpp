@@ -70,14 +70,14 @@ struct diagnostic {
     return " (+" + std::to_string(count) + " " + std::string(noun) + (count == 1 ? ")" : "s)");
 }
 
-/// `file:line:column`, or only the file when no line is known.
+/// `FILE:LINE:COLUMN`, or only the file when no line is known.
 [[nodiscard]] inline std::string to_text(const location& where) {
     if (where.line == 0)
         return where.file;
     return where.file + ':' + std::to_string(where.line) + ':' + std::to_string(where.column);
 }
 
-/// One line without a line end: `file:line:column: path: message`; a warning says `warning: `
+/// One line without a line end: `FILE:LINE:COLUMN: path: message`; a warning says `warning: `
 /// before its path, and an empty path is left out.
 [[nodiscard]] inline std::string to_text(const diagnostic& finding) {
     std::string out = to_text(finding.where) + ": ";

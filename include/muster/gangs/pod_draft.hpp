@@ -72,7 +72,7 @@ public:
     }
     void annotate(std::string_view key, std::string_view value) { annotations()[key] = value; }
 
-    /// spec.<key>, where the template leaves it open.
+    /// `spec.<key>`, where the template leaves it open.
     void set_default(std::string_view key, std::string_view value) {
         boost::json::value& now = spec()[key];
         if (now.is_null() || (now.is_string() && now.get_string().empty()))

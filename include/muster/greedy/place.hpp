@@ -95,7 +95,7 @@ public:
 private:
     // ---- the board -----------------------------------------------------------------------------
 
-    friend detail::tree_walk<placer>;
+    friend class detail::tree_walk<placer>;
     static constexpr bool room_may_come = false;
 
     [[nodiscard]] detail::placed_members<width>& placed() noexcept { return placed_; }

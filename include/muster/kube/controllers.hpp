@@ -56,9 +56,10 @@ struct controller_options : conversation_options {
 /// without the lease, or before all kinds were listed in this term. Failed writes are retried with
 /// increasing delay and reported as Events.
 ///
-/// `Logic` has `std::vector<followed_kind> kinds() const` and `lifecycle::object_step look(const
-/// followed_kind&, const boost::json::object& owner, std::span<const boost::json::object* const>
-/// seen, std::int64_t wall) const`. `pump` does the I/O, all of it.
+/// `Logic` has two const functions: `kinds()` returns a `std::vector<followed_kind>`, and
+/// `look(kind, owner, seen, wall)` returns a `lifecycle::object_step`. `owner` is a JSON object,
+/// `seen` a `std::span<const boost::json::object* const>` and `wall` an `int64_t`. `pump` does the
+/// I/O, all of it.
 template<class Logic, class Carrier = transport>
 class controllers {
 public:

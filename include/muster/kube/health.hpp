@@ -60,8 +60,8 @@ private:
     bool sees_ = false;
 };
 
-/// Returns true if an address is on loopback: 127.0.0.0/8, ::1, or the first as an IPv4-mapped IPv6
-/// address (::ffff:127.0.0.0/104).
+/// Returns true if an address is on loopback: 127.0.0.0/8, also as an IPv4-mapped IPv6 address, or
+/// `::1`.
 [[nodiscard]] inline bool is_loopback(const sockaddr_storage& address) noexcept {
     const auto is_loopback_v4 = [](std::uint32_t network_order) {
         return ntohl(network_order) >> 24U == 127;

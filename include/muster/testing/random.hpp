@@ -11,7 +11,8 @@ inline namespace v0_1 {
 namespace testing {
 
 /// splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA 2014).
-/// The same numbers from the same seed everywhere, which <random>'s distributions do not promise.
+/// The same numbers from the same seed everywhere, which the distributions of `<random>` do not
+/// promise.
 class random {
 public:
     explicit random(std::uint64_t seed) noexcept : state_(seed) {}
