@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Uses Muster as others do: installed and found by CMake, with and without a component, as a
-# subdirectory, and by pkg-config with a plain compiler line. Each builds two units and runs.
+# subdirectory, fetched by CMake, and by pkg-config with a plain compiler line. Each builds two units
+# and runs; where CMake is used, also with muster::core, without which a third unit does not link.
 set -euo pipefail
 . "$(dirname "$0")/../script_tools.sh"
 here=$(cd "$(dirname "$0")" && pwd)
@@ -31,6 +32,11 @@ consumer() { # consumer NAME OPTION...
     configure "$here/$name" "$work/$name" "$@"
     quiet cmake --build "$work/$name" --target consumer
     says "$name" "$work/$name/consumer"
+}
+
+by_core() { # by_core NAME: the same consumer with muster::core.
+    quiet cmake --build "$work/$1" --target consumer_by_core
+    says "$1, muster::core" "$work/$1/consumer_by_core"
 }
 
 # A new prefix, so that a header that is gone is not found here; files keep their times, so nothing
@@ -66,10 +72,29 @@ echo "core alone: $(wc -l <"$work/all_of_core.cpp") headers compile"
 # The core must do without what only the translation needs.
 without=(-DCMAKE_DISABLE_FIND_PACKAGE_LibYAML=ON -DCMAKE_DISABLE_FIND_PACKAGE_boost_json=ON)
 consumer find_package -DCMAKE_PREFIX_PATH="$prefix" "${without[@]}"
-quiet cmake --build "$work/find_package" --target consumer_by_core
-says "find_package, muster::core" "$work/find_package/consumer_by_core"
+by_core find_package
 consumer component -DCMAKE_PREFIX_PATH="$prefix"
+by_core component
 consumer add_subdirectory -DMUSTER_SOURCE="$source" "${without[@]}"
+by_core add_subdirectory
+
+# fetched: a repository with the files of the tree as they are, committed or not.
+repository=$work/repository
+commit() {
+    git -C "$repository" -c user.name=consumers -c user.email=consumers@localhost commit -qm "The tree"
+}
+if command -v git >/dev/null; then
+    mkdir -p "$repository"
+    [[ -d $repository/.git ]] || git init -q -b main "$repository"
+    find "$repository" -mindepth 1 -maxdepth 1 ! -name .git -exec rm -rf {} +
+    cp -a "$source"/{include,cmake,CMakeLists.txt} "$repository"
+    git -C "$repository" add -A
+    git -C "$repository" diff --cached --quiet 2>/dev/null || commit
+    tag=$(git -C "$repository" rev-parse HEAD)
+    consumer fetch_content -DMUSTER_REPOSITORY="file://$repository" -DMUSTER_TAG="$tag" "${without[@]}"
+else
+    echo "fetch_content: skipped: git is not installed"
+fi
 
 if configure "$here/component" "$work/refused" -DCMAKE_PREFIX_PATH="$prefix" "${without[@]}" \
     >/dev/null
