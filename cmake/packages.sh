@@ -8,7 +8,8 @@ declare -A groups=(
     [build]="g++ cmake ninja-build pkg-config libboost1.81-dev libboost-json1.81-dev doctest-dev
              libyaml-dev libcli11-dev libcurl4-openssl-dev libssl-dev"
     # what .ci/run needs on top
-    [ci]="clang libclang-rt-14-dev clang-format clang-tidy doxygen git mmdebstrap"
+    [ci]="clang libclang-rt-14-dev clang-format clang-tidy doxygen git mmdebstrap
+         python3-venv"
     # what ./bench/run needs on top
     [bench]="libbenchmark-dev"
 )
