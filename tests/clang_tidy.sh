@@ -17,7 +17,7 @@ cat >"$work/core.cpp" <<'SOURCE'
 template class muster::state<muster::string_traits<4>>;
 MUSTER_COMPILE_CORE(4)
 SOURCE
-printf '#include <muster/%s.hpp>\n' codec/manifests codec/input >"$work/objects.cpp"
+printf '#include <muster/%s.hpp>\n' input/manifests input/read_inputs >"$work/objects.cpp"
 printf '#include <muster/%s.hpp>\n' adapter/driver advice/what_helps sim/run_jobs >"$work/drivers.cpp"
 
 # tidy TREE SOURCE: from the tree, so that the headers' names are those that the filter expects.

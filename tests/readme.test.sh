@@ -170,8 +170,13 @@ check_command() {
             ;;
         g++)
             word=$(sed -n 's/.*pkg-config --cflags \([a-z-]*\)).*/\1/p' <<<"$*")
-            [[ -f $source/cmake/$word.pc.in ]] || fault "README.md: pkg-config knows no '$word'"
+            [[ "$*" == *" -I single "* ]] || [[ -f $source/cmake/$word.pc.in ]] || fault "README.md: pkg-config knows no '$word'"
             ;;
+        vcpkg)
+            [[ $2 == install && $4 == --overlay-ports=* && -f $source/${4#*=}/$3/portfile.cmake ]] ||
+                fault "README.md: vcpkg: $*"
+            ;;
+        conan) [[ $2 == create && -f $source/$3/conanfile.py ]] || fault "README.md: conan: $*" ;;
         *) fault "README.md: this test does not know the command '$1'" ;;
     esac
 }

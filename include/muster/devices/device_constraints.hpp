@@ -193,7 +193,7 @@ private:
                                              : add(row, derived_values(row, alternative, device));
     }
 
-    [[nodiscard]] bool add(constraint_row& row, const value_set& found) {
+    [[nodiscard]] bool add(constraint_row& row, const value_set& found) const {
         const bool is_first = row.stack.empty();
         if (!found.is_present)
             return false;

@@ -18,7 +18,7 @@ namespace muster {
 inline namespace v0_1 {
 namespace codec {
 
-/// How to take a text. `automatic` looks at it: a script with #SBATCH lines is a batch job of
+/// How to take a text. `automatic` looks at it: a script with `#SBATCH` lines is a batch job of
 /// Slurm; what starts with `{` or `[` is JSON, or YAML in flow style if it is not well-formed JSON;
 /// all else is YAML.
 enum class input_format : std::uint8_t { automatic, json, yaml };

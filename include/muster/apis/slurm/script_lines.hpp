@@ -24,11 +24,11 @@ struct directive_line {
 /// The lines of a script that sbatch reads, up to the first command.
 struct script_lines {
     std::vector<directive_line> directives;
-    /// Lines that begin with #SBATCH behind the first command, which sbatch ignores, and the offset
-    /// of the first one.
+    /// Lines that begin with `#SBATCH` behind the first command, which sbatch ignores, and the
+    /// offset of the first one.
     std::size_t late = 0;
     std::size_t first_late = 0;
-    /// Offset of the first line that begins with #PBS or #BSUB, which sbatch translates; npos:
+    /// Offset of the first line that begins with `#PBS` or `#BSUB`, which sbatch translates; npos:
     /// none.
     std::size_t first_foreign = std::string_view::npos;
 };
@@ -58,7 +58,7 @@ std::size_t each_line(std::string_view text, std::size_t start, Visit&& visit) {
     return first != std::string_view::npos && line[first] != '#';
 }
 
-/// The offset of the next line from `start` on that begins with #SBATCH, or npos.
+/// The offset of the next line from `start` on that begins with `#SBATCH`, or npos.
 [[nodiscard]] inline std::size_t next_directive(std::string_view text, std::size_t start) {
     while (start < text.size()) {
         const std::size_t found = text.find(directive_word, start);
@@ -71,7 +71,7 @@ std::size_t each_line(std::string_view text, std::size_t start, Visit&& visit) {
 
 } // namespace detail
 
-/// Returns true for a text that is meant as a batch script: a line begins with #SBATCH, and the
+/// Returns true for a text that is meant as a batch script: a line begins with `#SBATCH`, and the
 /// text begins with `#!` or the line stands before the first command. `start` is 3 behind a byte
 /// order mark. O(text).
 [[nodiscard]] inline bool is_batch_script(std::string_view text, std::size_t start = 0) {
@@ -85,7 +85,7 @@ std::size_t each_line(std::string_view text, std::size_t start, Visit&& visit) {
     return found;
 }
 
-/// Returns the lines that sbatch reads. A line is one of them only if it begins with #SBATCH:
+/// Returns the lines that sbatch reads. A line is one of them only if it begins with `#SBATCH`:
 /// `##SBATCH` and ` #SBATCH` are comments. O(text).
 [[nodiscard]] inline script_lines find_directives(std::string_view text, std::size_t start = 0) {
     script_lines found;

@@ -46,11 +46,11 @@ namespace apis {
     count("succeeded", succeeded);
     count("failed", count_in(of.members, "Failed"));
     boost::json::array conditions = conditions_in(before, "conditions");
-    const auto add = [&](const char* type, const char* reason, std::string message) {
+    const auto add = [&](const char* type, const char* reason, const std::string& message) {
         boost::json::object one{
             {"type", type}, {"status", "True"}, {"transitionID", of.uid}, {"reason", reason}};
         if (!message.empty())
-            one["message"] = std::move(message);
+            one["message"] = message;
         set_condition(conditions, std::move(one), wall);
     };
     if (status.reached)
