@@ -252,7 +252,7 @@ TEST_CASE("scheduler-plugins' groups are the same live and from a file") {
                    "priorityClassName: high, priority: 700, ") +
               pods("x", "labels: {scheduling.x-k8s.io/pod-group: gone}") +
               pods("y", "labels: {app: web}"),
-          "team/train 3 queue - priority 700 fault 0 ( 3)\n  pa 0\n  pb 0");
+          "team/train coscheduling queue - priority 700 fault 0 ( 3)\n  pa 0\n  pb 0");
 }
 
 TEST_CASE("Volcano's groups and queues are the same live and from a file") {
@@ -278,7 +278,8 @@ TEST_CASE("Volcano's groups and queues are the same live and from a file") {
                          "row: r1}") +
               pods("gh", "annotations: {scheduling.k8s.io/group-name: parts}, labels: {app: x, "
                          "row: r2}"),
-          "team/train 4 queue research priority 700 fault 0 ( 3) (ps 1 below 0) (worker 2 below "
+          "team/train volcano queue research priority 700 fault 0 ( 3) (ps 1 below 0) (worker 2 "
+          "below "
           "0)\n  pa 1\n  pb 2");
 }
 
@@ -301,7 +302,7 @@ TEST_CASE("KAI's groups, queues and topologies are the same live and from a file
                         "{kai.scheduler/subgroup-name: ps}") +
               pods("bcd", "annotations: {pod-group-name: train}, labels: "
                           "{kai.scheduler/subgroup-name: workers}"),
-          "team/train 5 queue team priority 700");
+          "team/train kai queue team priority 700");
 }
 
 TEST_CASE("a pod of Grove's joins the group of its backend") {
@@ -311,7 +312,7 @@ TEST_CASE("a pod of Grove's joins the group of its backend") {
               "pg-set-0-u3}\nspec: {queue: q, subGroups: [{name: set-0-w, minMember: 2}]}\n" +
               pods("ab", "annotations: {pod-group-name: pg-set-0-u3}, labels: {grove.io/podgang: "
                          "set-0, kai.scheduler/subgroup-name: set-0-w}"),
-          "team/pg-set-0-u3 5 queue q priority 0 fault 0 ( 2) (set-0-w 2 below 0)\n  pa 1");
+          "team/pg-set-0-u3 kai queue q priority 0 fault 0 ( 2) (set-0-w 2 below 0)\n  pa 1");
 }
 
 TEST_CASE("KAI's default queue admits everybody where nobody made it, and only then") {
@@ -354,7 +355,8 @@ TEST_CASE("Koordinator's gangs of several groups are the same live and from a fi
               pods("de", "labels: {pod-group.scheduling.sigs.k8s.io: alone}") +
               pods("fg", "annotations: {gang.scheduling.koordinator.sh/name: noted, "
                          "gang.scheduling.koordinator.sh/min-available: \"2\"}"),
-          "team/ps 3 queue - priority 0 fault 0 ( 3) (ps 1 below 0) (workers 2 below 0)\n  pa 1\n"
+          "team/ps coscheduling queue - priority 0 fault 0 ( 3) (ps 1 below 0) (workers 2 below "
+          "0)\n  pa 1\n"
           "  pb 2");
 }
 
@@ -371,7 +373,7 @@ TEST_CASE("Kubernetes' groups of 1.36 are the same live and from a file") {
               "{minCount: 3}}}\n" +
               pods("abc", "labels: {app: x}", "schedulingGroup: {podGroupName: train-worker}, ") +
               pods("x", "labels: {app: x}", "schedulingGroup: {podGroupName: gone}, "),
-          "team/train-worker 6 queue - priority 0 fault 0 ( 3)");
+          "team/train-worker workload queue - priority 0 fault 0 ( 3)");
 }
 
 TEST_CASE("Kubernetes' groups of 1.35 are the same live and from a file") {
@@ -384,7 +386,7 @@ TEST_CASE("Kubernetes' groups of 1.35 are the same live and from a file") {
               pods("d", "labels: {app: x}", "workloadRef: {name: train, podGroup: ps}, ") +
               pods("ef", "labels: {app: x}",
                    "workloadRef: {name: train, podGroup: worker, podGroupReplicaKey: k2}, "),
-          "team/train-worker 6 queue - priority 0 fault 0 ( 2)");
+          "team/train-worker workload queue - priority 0 fault 0 ( 2)");
 }
 
 TEST_CASE("T9k's and ACK's groups, budgets and queues are the same live and from a file") {
@@ -410,7 +412,7 @@ TEST_CASE("a group that cannot be read is malformed, and its pods wait for it") 
                     "metadata: {name: train}\nspec: {minMember: many}\n" +
                     pods("a", "annotations: {scheduling.k8s.io/group-name: train}")))
         of.take(each);
-    CHECK(of.told().find("team/train 4 queue - priority 0 fault 2") != std::string::npos);
+    CHECK(of.told().find("team/train volcano queue - priority 0 fault 2") != std::string::npos);
     CHECK(of.objects.broken().contains("PodGroup team/train"));
 }
 
@@ -510,14 +512,15 @@ TEST_CASE("a gang that lists another tenant's gang without its consent affects o
             of.take(each);
         const std::string told = of.told();
         CAPTURE(told);
-        CHECK(told.find("team/a 3 queue - priority 0 fault 0 ( 2)") != std::string::npos);
-        CHECK(told.find("team/lone 3 queue - priority 0 fault 0") != std::string::npos);
-        CHECK(told.find("evil/x 3 queue - priority 0 fault 2") != std::string::npos);
+        CHECK(told.find("team/a coscheduling queue - priority 0 fault 0 ( 2)") !=
+              std::string::npos);
+        CHECK(told.find("team/lone coscheduling queue - priority 0 fault 0") != std::string::npos);
+        CHECK(told.find("evil/x coscheduling queue - priority 0 fault 2") != std::string::npos);
     }
     agree(kube::dialect::koordinator,
           nodes + classes + listing("team", "a", "") +
               listing("evil", "x", R"(["evil/x","team/a"])"),
-          "team/a 3 queue - priority 0 fault 0 ( 1)");
+          "team/a coscheduling queue - priority 0 fault 0 ( 1)");
     live of(kube::dialect::koordinator);
     for (const json::object& each : objects_of(listing("evil", "x", R"(["evil/x","team/a"])")))
         of.take(each);
@@ -550,11 +553,12 @@ TEST_CASE("a gang group has at most 256 gangs, and larger groups wait with a rea
     live fits(kube::dialect::koordinator);
     for (const json::object& each : group(codec::most_linked_gangs))
         fits.take(each);
-    CHECK(fits.told().find("team/g0 3 queue - priority 0 fault 0 ( 256)") != std::string::npos);
+    CHECK(fits.told().find("team/g0 coscheduling queue - priority 0 fault 0 ( 256)") !=
+          std::string::npos);
     live of(kube::dialect::koordinator);
     for (const json::object& each : group(codec::most_linked_gangs + 1))
         of.take(each);
-    CHECK(of.told().find("team/g0 3 queue - priority 0 fault 2") != std::string::npos);
+    CHECK(of.told().find("team/g0 coscheduling queue - priority 0 fault 2") != std::string::npos);
     CHECK(of.objects.gangs().wrong_with(
               {"team", "g0",
                codec::group_origin::declared(muster::translate::gang_api::coscheduling)}) ==
@@ -620,11 +624,11 @@ TEST_CASE("a plain pod group of Kueue is one gang, live as in a file") {
         member("a", "g", "2", "schedulingGates: [{name: kueue.x-k8s.io/admission}], ") +
         member("b", "g", "2");
     agree(kube::dialect::workload, nodes + fine,
-          "team/g 9 queue - priority 0 fault 0 ( 2)\n  a 0\n  b 0");
+          "team/g kueue queue - priority 0 fault 0 ( 2)\n  a 0\n  b 0");
     agree(kube::dialect::workload,
           nodes + fine + member("c", "odd", "2") + member("d", "odd", "3") +
               member("e", "few", "none"),
-          "team/odd 9 queue - priority 0 fault 2 ( 2)\n  c 0\n  d 0");
+          "team/odd kueue queue - priority 0 fault 2 ( 2)\n  c 0\n  d 0");
 }
 
 TEST_CASE("a gang group of which a part is not there yet waits as a whole") {
@@ -636,7 +640,7 @@ TEST_CASE("a gang group of which a part is not there yet waits as a whole") {
     live of(kube::dialect::koordinator);
     for (const json::object& each : objects)
         of.take(each);
-    CHECK(of.told().find("team/ps 3 queue - priority 0 fault 2") != std::string::npos);
+    CHECK(of.told().find("team/ps coscheduling queue - priority 0 fault 2") != std::string::npos);
 }
 
 TEST_CASE("what is wrong with an object, or not modelled, is said alike however the object came") {

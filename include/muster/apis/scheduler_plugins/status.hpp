@@ -12,6 +12,7 @@
 #include <muster/apis/gang_definition.hpp>
 #include <muster/apis/group_conditions.hpp>
 #include <muster/apis/group_report.hpp>
+#include <muster/apis/koordinator/facts.hpp>
 #include <muster/base/timestamp.hpp>
 
 namespace muster {
