@@ -51,9 +51,14 @@ concept conformance_world = adapter::cluster<typename World::cluster_type> &&
     of.wait();
 };
 
-/// Holds a cluster to what `adapter::cluster` asks of it, one rule at a time, each in a world of
-/// its own. `make()` gives such a world by pointer. Independent of any test framework: what is
-/// wrong is said in words.
+/// Checks that a cluster does what `adapter::cluster` requires, one rule at a time, each in a fresh
+/// world. Needs no test framework: faults are texts.
+///
+///     for (const auto& rule : cluster_conformance<World>::rules()) {
+///         World world;
+///         for (const std::string& fault : cluster_conformance<World>::check(rule, world))
+///             report(rule.name, fault);
+///     }
 template<conformance_world World>
 class cluster_conformance {
     using traits = typename World::traits;
@@ -90,7 +95,7 @@ public:
         };
     }
 
-    /// What is wrong with the rule in that world; empty when it holds.
+    /// Returns what the cluster of this fresh world does wrong; empty if it keeps the rule.
     [[nodiscard]] static std::vector<std::string> check(const rule& which, World& world) {
         cluster_conformance on(world);
         which.check(on);
