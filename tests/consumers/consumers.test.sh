@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Uses Muster as others do: installed and found by CMake, with and without a component, as a
 # subdirectory, fetched by CMake, and by pkg-config with a plain compiler line. Each builds two units
-# and runs; where CMake is used, also with muster::core, without which a third unit does not link.
+# and runs; where CMake is used, also with muster::core, without which a third unit does not link. An
+# installed package also builds the example with the driver and the conformance suite.
 set -euo pipefail
 . "$(dirname "$0")/../script_tools.sh"
 here=$(cd "$(dirname "$0")" && pwd)
@@ -68,6 +69,24 @@ if grep -E 'boost/json|/yaml\.h|curl/' "$work/all_of_core.d"; then
     exit 1
 fi
 echo "core alone: $(wc -l <"$work/all_of_core.cpp") headers compile"
+
+# The example of a cluster of one's own needs the same headers and no others. It prints what it prints
+# in the tree.
+configure "$here/own_cluster" "$work/own_cluster" -DCMAKE_PREFIX_PATH="$core" \
+    -DMUSTER_EXAMPLE="$source/examples/12_own_cluster.cpp"
+quiet cmake --build "$work/own_cluster" --target own_cluster
+(cd "$work/own_cluster" && ninja -t deps | grep -oE '[^ ]*/include/muster/.*' | xargs realpath) |
+    sort -u >"$work/own_cluster.headers"
+if grep -vF "$(realpath "$core")/" "$work/own_cluster.headers" ||
+    ! grep -q '/muster/testing/cluster_conformance\.hpp$' "$work/own_cluster.headers"; then
+    echo "own_cluster: is not built with the headers that are installed"
+    exit 1
+fi
+"$work/own_cluster/own_cluster" >"$work/own_cluster.txt" ||
+    { echo "own_cluster: the program ends with $?"; exit 1; }
+diff -u "$source/examples/expected/12_own_cluster.txt" "$work/own_cluster.txt" ||
+    { echo "own_cluster: prints something else than in the tree"; exit 1; }
+echo "own_cluster: right"
 
 # The core must do without what only the translation needs.
 without=(-DCMAKE_DISABLE_FIND_PACKAGE_LibYAML=ON -DCMAKE_DISABLE_FIND_PACKAGE_boost_json=ON)
