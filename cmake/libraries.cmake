@@ -42,7 +42,7 @@ endif()
 
 file(GLOB muster_root_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/muster/*.hpp")
 # The floors of the core, from the lowest to the highest.
-set(MUSTER_CORE_FOLDERS base resource vocabulary cluster index plan policy problem exact greedy admission wait preempt explain cycle advice)
+set(MUSTER_CORE_FOLDERS base resource vocabulary cluster index plan policy problem exact greedy admission wait preempt explain cycle advice words)
 muster_library(muster EXPORT core
   FOLDERS ${MUSTER_CORE_FOLDERS}
   FILES ${muster_root_headers}

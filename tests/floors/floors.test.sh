@@ -30,6 +30,7 @@ declare -A may_include=(
     [explain]="base resource vocabulary cluster index plan policy/concept problem exact greedy admission"
     [cycle]="base resource vocabulary cluster index plan policy problem exact greedy admission wait preempt"
     [advice]="base resource vocabulary cluster index plan policy problem exact greedy admission wait preempt explain cycle"
+    [words]="base resource vocabulary cluster index plan policy/concept problem exact greedy admission explain advice"
     [devices]="base resource"
     [document]="base resource vocabulary"
     [gangs]="base resource vocabulary document apis/facts"
@@ -171,6 +172,8 @@ must_fail 'exact may not' exact/a.hpp '#include <muster/greedy/a.hpp>'
 must_fail 'admission may not' admission/a.hpp '#include <muster/policy/fifo.hpp>'
 must_fail 'cycle may not' cycle/a.hpp '#include <muster/advice/a.hpp>'
 must_fail 'cycle may not' cycle/a.hpp '#include <muster/adapter/a.hpp>'
+must_fail 'advice may not' advice/a.hpp '#include <muster/words/a.hpp>'
+must_fail 'words may not' words/a.hpp '#include <muster/document/a.hpp>'
 must_fail 'gangs may not' gangs/a.hpp '#include <muster/index/a.hpp>'
 must_fail 'gangs may not' gangs/a.hpp '#include <muster/apis/kai/writer.hpp>'
 must_fail 'apis may not' apis/volcano/a.hpp '#include <muster/input/a.hpp>'

@@ -65,7 +65,7 @@ group_line live_explainer::line_of_gang(muster::gang_index which) {
     if (gang.nominated > 0)
         line.answer = "nominated";
     for (const muster::pod_index pod : gang.members) {
-        line.members += (*known_)[pod].alive() || is_gated((*known_)[pod]) ? 1 : 0;
+        line.members += (*known_)[pod].alive() || (*known_)[pod].gated() ? 1 : 0;
         line.holding += (*known_)[pod].holding() && !(*known_)[pod].nominated ? 1 : 0;
     }
     const muster::kind_table& kinds = cluster_->objects().kinds();

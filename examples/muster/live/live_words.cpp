@@ -37,13 +37,13 @@ codec::volumes_of_pods volumes_of(const live_cluster& cluster, const codec::grou
 }
 
 /// What exactly is wrong with a group's object, or not modelled of its members.
-std::string detail_of(const live_cluster& cluster, const codec::group_key& key, reason_code why,
-                      const codec::object_key* only) {
+std::string detail_of(const live_cluster& cluster, const codec::group_key& key,
+                      muster::reason_code why, const codec::object_key* only) {
     const auto& gangs = cluster.objects().gangs();
     if (std::string wrong = gangs.wrong_with(key);
-        !wrong.empty() || why == reason_code::group_missing)
+        !wrong.empty() || why == muster::reason_code::group_missing)
         return wrong;
-    if (why == reason_code::unsupported_constraint) {
+    if (why == muster::reason_code::unsupported_constraint) {
         for (const codec::pod_object* const pod : gangs.members(key)) {
             std::vector<std::string> all = codec::unmodelled_of(
                 *pod, cluster.objects().storage().plan().find(pod->metadata.key));
@@ -59,19 +59,19 @@ std::string detail_of(const live_cluster& cluster, const codec::group_key& key, 
         }
         return "a member's constraints";
     }
-    if (why == reason_code::volume_not_ready)
+    if (why == muster::reason_code::volume_not_ready)
         return codec::waiting_volumes_text(volumes_of(cluster, key, only));
     const std::string name = " " + key.name_space + "/" + key.name;
     for (const auto& [object, wrong] : cluster.objects().broken())
         if (object.ends_with(name) && !wrong.empty())
             return wrong.front();
-    return why == reason_code::members_disagree ? "its members disagree about their group"
-                                                : "its group is malformed";
+    return why == muster::reason_code::members_disagree ? "its members disagree about their group"
+                                                        : "its group is malformed";
 }
 
 } // namespace
 
-std::string live_facts::detail(reason_code why) const {
+std::string live_facts::detail(muster::reason_code why) const {
     return detail_of(*cluster, key, why, only);
 }
 

@@ -8,9 +8,9 @@
 #include <muster/base/id.hpp>
 #include <muster/explain/explain.hpp>
 #include <muster/vocabulary/answer.hpp>
+#include <muster/vocabulary/reason.hpp>
+#include <muster/words/node_filter_text.hpp>
 
-#include "../plan/node_filter_text.hpp"
-#include "../plan/reason_text.hpp"
 #include "live_cluster.hpp"
 
 namespace cli {
@@ -23,13 +23,14 @@ struct live_facts {
     /// The member to which the facts are restricted; null = all members.
     const muster::codec::object_key* only = nullptr;
 
-    [[nodiscard]] std::string detail(reason_code why) const;
+    [[nodiscard]] std::string detail(muster::reason_code why) const;
     [[nodiscard]] std::set<std::string> gates() const;
     [[nodiscard]] muster::codec::volumes_of_pods volumes() const;
     [[nodiscard]] const muster::codec::volume_plan& volume_plan() const;
     [[nodiscard]] const std::string& queue() const { return queue_name; }
     template<class Write>
-    [[nodiscard]] std::string filter_text(const node_filter_key&, const Write& write) const {
+    [[nodiscard]] std::string filter_text(const muster::words::node_filter_key&,
+                                          const Write& write) const {
         return write();
     }
 };

@@ -14,8 +14,7 @@
 #include <muster/kube/metrics.hpp>
 #include <muster/resource/kind_table.hpp>
 #include <muster/vocabulary/answer.hpp>
-
-#include "../plan/reason_text.hpp"
+#include <muster/words/amount_text.hpp>
 
 namespace cli {
 

@@ -124,7 +124,7 @@ private:
         if (is_closed_unread(*like))
             return "node " + in_quotes(of) +
                    " cannot be copied: it, or a pod on it, could not be read (taint " +
-                   std::string(unread_taint_key) + "); expected a node without this taint";
+                   std::string(muster::unread_taint_key) + "); expected a node without this taint";
         std::set<std::string> names;
         for (const node_object& node : objects_->nodes)
             names.insert(node.metadata.key.name);

@@ -10,31 +10,44 @@
 #include <muster/cluster/state.hpp>
 #include <muster/cycle/decision.hpp>
 #include <muster/resource/kind_table.hpp>
+#include <muster/words/reason_name.hpp>
+#include <muster/words/told_reason.hpp>
 
 #include "fewest_members.hpp"
-#include "reason_text.hpp"
 #include "report.hpp"
 
 namespace cli {
 
-/// Returns the role's name, or nullopt for the gang itself and for roles without a name.
-[[nodiscard]] inline std::optional<std::string> role_name(const muster::gang_tree& tree,
-                                                          muster::vertex_index role) {
-    if (role.value() == 0 || tree[role].name.empty())
-        return std::nullopt;
-    return tree[role].name;
-}
-
-/// True if scheduling gates keep the pod from being a member of its gang.
-[[nodiscard]] constexpr bool is_gated(const muster::pod_record& pod) noexcept {
-    return pod.phase == muster::pod_phase::gated && !pod.terminating && !pod.evicted;
-}
+using muster::words::role_name;
 
 /// Returns NAMESPACE/NAME of a gang or pod.
 template<class Key>
 [[nodiscard]] std::string full_name(const Key& key) {
     return key.name_space + "/" + key.name;
 }
+
+/// Names the objects of a state with the keys of Kubernetes: NAMESPACE/NAME of gangs and pods.
+template<class Traits>
+class full_names {
+public:
+    explicit full_names(const muster::state<Traits>& known) : known_(&known) {}
+
+    [[nodiscard]] const std::string& operator()(muster::node_index node) const {
+        return known_->key(node);
+    }
+    [[nodiscard]] std::string operator()(muster::pod_index pod) const {
+        return full_name(known_->key(pod));
+    }
+    [[nodiscard]] std::string operator()(muster::gang_index gang) const {
+        return full_name(known_->key(gang));
+    }
+    [[nodiscard]] const std::string& operator()(muster::queue_index queue) const {
+        return known_->key(queue);
+    }
+
+private:
+    const muster::state<Traits>* known_;
+};
 
 /// Returns the name of the queue, or an empty text if there is none.
 template<class Traits>
@@ -69,7 +82,7 @@ template<class Traits>
         line.queue = known.key(*gang.queue);
     line.priority = gang.spec.priority;
     line.minimum = fewest_members(gang.spec.tree);
-    line.answer = answer_name(decision.outcome.kind);
+    line.answer = muster::words::answer_name(decision.outcome.kind);
     if (decision.outcome.at != muster::gate::none)
         line.gate = name_of(decision.outcome.at);
     line.could_start = decision.outcome.could_start;

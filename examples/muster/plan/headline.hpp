@@ -10,22 +10,20 @@
 #include <string>
 #include <vector>
 
-#include <muster/apis/core/volumes/storage_catalog.hpp>
 #include <muster/explain/affinity_refusal.hpp>
 #include <muster/input/broken_objects.hpp>
 #include <muster/input/cluster.hpp>
 #include <muster/muster.hpp>
+#include <muster/resource/storage_kinds.hpp>
 
-#include "reason_text.hpp"
 #include "report.hpp"
 
 namespace cli {
 
 /// Returns kube-scheduler's message for a node that has too little of a resource.
 [[nodiscard]] inline std::string shortage_text(const std::string& kind) {
-    using muster::codec::storage_catalog;
-    if (storage_catalog::counts_storage(kind))
-        return storage_catalog::counts_bytes(kind)
+    if (muster::storage_kinds::counts_storage(kind))
+        return muster::storage_kinds::counts_bytes(kind)
                    ? "node(s) did not have enough free storage"
                    : "node(s) didn't find available persistent volumes to bind";
     if (kind.starts_with("attachable-volumes-"))
@@ -36,10 +34,10 @@ namespace cli {
 /// True if the reason is about volumes, which the counts of nodes do not name.
 [[nodiscard]] inline bool names_claims(const reason_line& why) {
     return why.code == name_of(muster::reason_code::volume_out_of_reach) ||
-           why.code == volume_in_use ||
+           why.code == muster::words::volume_in_use ||
            (why.code == name_of(muster::reason_code::insufficient_resource) && why.resource &&
-            (muster::codec::storage_catalog::counts_storage(*why.resource) ||
-             !muster::codec::storage_catalog::driver_in(*why.resource).empty()));
+            (muster::storage_kinds::counts_storage(*why.resource) ||
+             !muster::storage_kinds::driver_in(*why.resource).empty()));
 }
 
 /// Returns kube-scheduler's message for a node that cannot use the pod's volumes or devices.
@@ -81,7 +79,7 @@ void count_refusals(const muster::state<Traits>& known, const muster::kind_table
     for (const muster::taint& taint : spec.taints)
         if (taint.effect != muster::taint_effect::prefer_no_schedule &&
             !muster::tolerated(taint, where.tolerations)) {
-            texts.insert(taint.key == muster::codec::unread_taint_key
+            texts.insert(taint.key == muster::unread_taint_key
                              ? "node(s) could not be read"
                              : "node(s) had untolerated taint {" + taint.key + ": " + taint.value +
                                    "}");
@@ -136,17 +134,17 @@ void count_refusals(const muster::state<Traits>& known, const muster::kind_table
     };
     if (refused.why == muster::affinity_violation::affinity && where.pods &&
         std::ranges::none_of(where.pods->affinity, seeks))
-        return refused.topology == muster::codec::node_mark
+        return refused.topology == muster::volume_node_label
                    ? "cannot allocate all claims"
                    : "node(s) didn't find available persistent volumes to bind";
     const bool apart = refused.why == muster::affinity_violation::anti_affinity ||
                        refused.why == muster::affinity_violation::existing_anti_affinity;
-    if (apart && refused.topology == muster::codec::cluster_mark)
+    if (apart && refused.topology == muster::volume_cluster_label)
         return "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod "
                "access mode";
-    if (apart && refused.topology == muster::codec::node_mark)
+    if (apart && refused.topology == muster::volume_node_label)
         return "node(s) had no available disk";
-    if (apart && refused.topology == muster::codec::supply_mark)
+    if (apart && refused.topology == muster::volume_supply_label)
         return "node(s) didn't find available persistent volumes to bind";
     return term_text(refused.why);
 }

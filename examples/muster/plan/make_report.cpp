@@ -148,7 +148,7 @@ public:
                 made.pods.push_back(pod_of(pod));
             const auto& record = state[pod];
             if (is_selected(record.gang) &&
-                (record.placeable() || record.nominated || is_gated(record)))
+                (record.placeable() || record.nominated || record.gated()))
                 ++made.pods_pending;
         }
         for (const muster::node_index node : state.node_order())
@@ -477,9 +477,9 @@ private:
             standing.members.push_back(&object);
             if (pod.charged() && !pod.nominated)
                 standing.allocated.push_back(&object);
-            line.members += pod.alive() || is_gated(pod) ? 1 : 0;
+            line.members += pod.alive() || pod.gated() ? 1 : 0;
             line.waits += pod.placeable() ? 1U : 0U;
-            line.gated += is_gated(pod) ? 1U : 0U;
+            line.gated += pod.gated() ? 1U : 0U;
             if (const auto to = evicted_for_.find(index); to != evicted_for_.end())
                 line.lost.push_back(
                     {state.key(index).name, full_name(state.key(to->second)), new_node_of(index)});
@@ -596,7 +596,7 @@ private:
         }
         [[nodiscard]] const std::string& queue() const { return facts->queue; }
         template<class Write>
-        [[nodiscard]] const std::string& filter_text(const node_filter_key& of,
+        [[nodiscard]] const std::string& filter_text(const muster::words::node_filter_key& of,
                                                      const Write& write) const {
             const auto [at, fresh] = from->filter_texts_.try_emplace(of);
             if (fresh)
@@ -737,7 +737,7 @@ private:
     /// Our own mistakes.
     std::vector<std::string> faults_;
     std::map<likeness, std::vector<muster::reason>> explained_;
-    mutable std::map<node_filter_key, std::string> filter_texts_;
+    mutable std::map<muster::words::node_filter_key, std::string> filter_texts_;
 };
 
 } // namespace

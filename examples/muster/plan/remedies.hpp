@@ -17,9 +17,9 @@
 #include <muster/input/broken_objects.hpp>
 #include <muster/input/cluster.hpp>
 #include <muster/resource/kind_table.hpp>
+#include <muster/words/amount_text.hpp>
+#include <muster/words/label_text.hpp>
 
-#include "node_filter_text.hpp"
-#include "reason_text.hpp"
 #include "report.hpp"
 
 namespace cli {
@@ -191,8 +191,8 @@ public:
         const std::string& kind = kinds_->name(what.kind);
         const auto& spec = (*known_)[what.queue].spec;
         const auto& ceilings = what.non_preemptible ? spec.non_preemptible_quota : spec.quota;
-        const std::string from = amount_text(kind, ceilings[what.kind].value_or(0));
-        const std::string to = amount_text(kind, what.to);
+        const std::string from = muster::words::amount_text(kind, ceilings[what.kind].value_or(0));
+        const std::string to = muster::words::amount_text(kind, what.to);
         change_line line;
         line.text = (what.non_preemptible ? "what is deserved by queue " : "the quota of queue ") +
                     queue + " for " + kind + " is " + to + " instead of " + from;
@@ -214,7 +214,7 @@ public:
     }
 
     [[nodiscard]] change_line operator()(const muster::tolerate_taint& what) const {
-        const std::string taint = taint_text(what.what);
+        const std::string taint = muster::words::taint_text(what.what);
         return {"its pods tolerate the taint " + taint,
                 {"--set group." + group() + ".toleration=" + taint},
                 {{"kind", "TolerateTaint"}, {"taint", taint}}};

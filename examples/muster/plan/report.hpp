@@ -17,6 +17,7 @@
 #include <muster/document/diagnostic.hpp>
 #include <muster/policy/shared_gpus.hpp>
 #include <muster/vocabulary/labels.hpp>
+#include <muster/words/told_reason.hpp>
 
 #include "policy_options.hpp"
 
@@ -75,29 +76,7 @@ struct placed_line {
     std::vector<muster::codec::assigned_device> devices{};
 };
 
-struct role_line {
-    std::optional<std::string> role;
-    std::int64_t needed = 0;
-    std::int64_t possible = 0;
-};
-
-struct reason_line {
-    std::string code;
-    std::string kind;
-    bool not_minimal = false;
-    /// The queue of the reason: its quota is too low, or it is closed.
-    std::optional<std::string> queue;
-    std::optional<std::string> resource;
-    std::string message;
-    /// Of reasons that name a resource.
-    std::string needed;
-    std::string left;
-    std::vector<role_line> roles;
-    /// The groups that room is reserved for, as NAMESPACE/NAME.
-    std::vector<std::string> kept_for;
-    /// Nodes lack room in NUMA zones, not devices.
-    bool is_about_zones = false;
-};
+using reason_line = muster::words::told_reason;
 
 /// A change, for people, as options of `muster whatif`, and for machines.
 struct change_line {

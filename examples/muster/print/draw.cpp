@@ -13,12 +13,14 @@
 
 #include <muster/base/checked.hpp>
 #include <muster/base/timestamp.hpp>
+#include <muster/words/amount_text.hpp>
 
-#include "../plan/reason_text.hpp"
 #include "output.hpp"
 #include "svg.hpp"
 
 namespace cli {
+
+using muster::words::amount_text;
 namespace {
 
 constexpr std::string_view free_colour = "#eceff1";

@@ -14,11 +14,13 @@
 
 #include <muster/base/timestamp.hpp>
 #include <muster/document/diagnostic.hpp>
+#include <muster/words/amount_text.hpp>
 
 #include "../plan/reason_lines.hpp"
-#include "../plan/reason_text.hpp"
 
 namespace cli {
+
+using muster::words::amount_text;
 namespace {
 
 using boost::json::array;
@@ -118,7 +120,7 @@ object reason_object(const reason_line& reason) {
         out["left"] = reason.left;
     }
     array roles;
-    for (const role_line& role : reason.roles) {
+    for (const muster::words::told_role& role : reason.roles) {
         object one;
         one["role"] = or_null(role.role);
         one["needed"] = role.needed;

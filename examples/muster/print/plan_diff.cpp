@@ -11,11 +11,13 @@
 #include <muster/apis/core/reading_context.hpp>
 #include <muster/document/field_reader.hpp>
 #include <muster/input/read_inputs.hpp>
+#include <muster/words/amount_text.hpp>
 
-#include "../plan/reason_text.hpp"
 #include "output.hpp"
 
 namespace cli {
+
+using muster::words::amount_text;
 namespace {
 
 using boost::json::array;

@@ -4,8 +4,8 @@
 
 #include <muster/vocabulary/answer.hpp>
 #include <muster/vocabulary/reason.hpp>
+#include <muster/words/reason_name.hpp>
 
-#include "../plan/reason_text.hpp"
 #include "output.hpp"
 
 namespace cli {
@@ -433,9 +433,8 @@ std::string plan_schema() {
         if (name != muster::name_of(muster::gate::none))
             gates += (gates.empty() ? "" : ", ") + in_list(name);
     std::string reasons;
-    for (const std::string_view name : muster::reason_names)
-        reasons += in_list(name) + ", ";
-    reasons += in_list(volume_in_use);
+    for (const std::string_view name : muster::words::all_reason_names())
+        reasons += (reasons.empty() ? "" : ", ") + in_list(name);
     std::string text(pattern);
     text.replace(text.find("@GATES@"), std::string_view("@GATES@").size(), gates);
     text.replace(text.find("@REASONS@"), std::string_view("@REASONS@").size(), reasons);

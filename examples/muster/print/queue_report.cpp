@@ -10,11 +10,13 @@
 #include <boost/json/array.hpp>
 
 #include <muster/base/timestamp.hpp>
+#include <muster/words/amount_text.hpp>
 
-#include "../plan/reason_text.hpp"
 #include "output.hpp"
 
 namespace cli {
+
+using muster::words::amount_text;
 namespace {
 
 using boost::json::array;

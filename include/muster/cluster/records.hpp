@@ -133,6 +133,10 @@ public:
     [[nodiscard]] bool alive() const noexcept {
         return !terminating && !evicted && phase != pod_phase::failed && phase != pod_phase::gated;
     }
+    /// Scheduling gates keep it from being a member.
+    [[nodiscard]] bool gated() const noexcept {
+        return phase == pod_phase::gated && !terminating && !evicted;
+    }
     /// It counts towards the minima already: it has a node, if only for later, or has succeeded.
     [[nodiscard]] bool holding() const noexcept {
         return alive() && (assumed || nominated || phase != pod_phase::pending);

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <muster/base/short_text.hpp>
+
 namespace muster {
 inline namespace v0_1 {
 namespace codec {
@@ -32,43 +34,8 @@ struct diagnostic {
     std::string message; ///< what is wrong and what was expected
 };
 
-/// Foreign text in double quotes, safe to print: control characters are escaped, and what exceeds
-/// `longest` bytes is replaced by an ellipsis (never in the middle of a UTF-8 character).
-[[nodiscard]] inline std::string in_quotes(std::string_view text, std::size_t longest = 64) {
-    constexpr std::string_view hex = "0123456789abcdef";
-    std::size_t length = text.size();
-    if (length > longest) {
-        length = longest;
-        while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0U) == 0x80U)
-            --length;
-    }
-    std::string out = "\"";
-    for (const char c : text.substr(0, length)) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (c == '"' || c == '\\') {
-            out += '\\';
-            out += c;
-        } else if (c == '\n') {
-            out += "\\n";
-        } else if (byte < 0x20 || byte == 0x7F) {
-            out += "\\x";
-            out += hex[byte >> 4U];
-            out += hex[byte & 15U];
-        } else {
-            out += c;
-        }
-    }
-    if (length < text.size())
-        out += "...";
-    return out += '"';
-}
-
-/// The end of a list that is cut off: " (+1 pod)", " (+2 pods)", or nothing.
-[[nodiscard]] inline std::string more_text(std::size_t count, std::string_view noun) {
-    if (count == 0)
-        return {};
-    return " (+" + std::to_string(count) + " " + std::string(noun) + (count == 1 ? ")" : "s)");
-}
+using muster::in_quotes;
+using muster::more_text;
 
 /// `FILE:LINE:COLUMN`, or only the file when no line is known.
 [[nodiscard]] inline std::string to_text(const location& where) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -25,18 +24,14 @@ namespace codec {
            path.starts_with("spec.resources");
 }
 
-/// Lets no new pod use a node that could not be read, or of which a pod could not be read. The
-/// taint is not on the node; as a taint of a condition it passes by itself, when the object is
-/// mended.
-inline constexpr std::string_view unread_taint_key = "node.kubernetes.io/unread";
+/// Lets no new pod use a node that could not be read, or of which a pod could not be read.
 template<class Node>
 void close_unread(Node& node) {
     node.taints.push_back({std::string(unread_taint_key), {}, taint_effect::no_schedule});
 }
 template<class Node>
 [[nodiscard]] bool is_closed_unread(const Node& node) {
-    return std::ranges::any_of(node.taints,
-                               [](const taint& one) { return one.key == unread_taint_key; });
+    return has_taint(node.taints, unread_taint_key);
 }
 
 /// A broken budget allows no disruption in its namespace.

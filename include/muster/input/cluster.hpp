@@ -28,6 +28,7 @@
 #include <muster/input/membership.hpp>
 #include <muster/input/topology_reader.hpp>
 #include <muster/resource/kind_table.hpp>
+#include <muster/resource/storage_kinds.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -244,9 +245,9 @@ template<std::size_t Width>
         if (const auto column = kinds.find(kind))
             spec.allocatable[*column] = supply.at(spec.name);
     if (volumes.marks_nodes) {
-        spec.labels.set(std::string(node_mark), spec.name);
-        spec.labels.set(std::string(cluster_mark), "all");
-        spec.labels.set(std::string(supply_mark), "all");
+        spec.labels.set(std::string(volume_node_label), spec.name);
+        spec.labels.set(std::string(volume_cluster_label), "all");
+        spec.labels.set(std::string(volume_supply_label), "all");
     }
     if (const auto marks = volumes.node_labels.find(spec.name); marks != volumes.node_labels.end())
         for (const auto& [key, value] : marks->second)
@@ -288,7 +289,7 @@ template<std::size_t Width>
         const kind_id kind{column};
         // Kinds that are counted for volumes are no requests of pods.
         if (kinds.name(kind) != "pods" && !spec.deserved.limited(kind) &&
-            !storage_catalog::counts_volumes(kinds.name(kind)))
+            !storage_kinds::counts_volumes(kinds.name(kind)))
             spec.quota.set(kind, 0);
     }
     return spec;

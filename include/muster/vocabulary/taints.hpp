@@ -34,6 +34,17 @@ struct taint {
 /// The taint of a cordoned node.
 inline constexpr std::string_view unschedulable_taint_key = "node.kubernetes.io/unschedulable";
 
+/// A reader adds this taint to its view of a node of which it could not read something, so that no
+/// new pod starts there. The node itself does not have the taint. As the taint of a condition it
+/// does not prove that a pod can never start.
+inline constexpr std::string_view unread_taint_key = "node.kubernetes.io/unread";
+
+/// O(taints).
+[[nodiscard]] inline bool has_taint(const std::vector<taint>& taints,
+                                    std::string_view key) noexcept {
+    return detail::any_of(taints, [&](const taint& one) { return one.key == key; });
+}
+
 /// How the value of a taint must compare with the value of a toleration.
 enum class taint_comparison : std::uint8_t { equal, greater, less };
 

@@ -23,12 +23,6 @@ TEST_CASE("a finding is one line: place, path, message") {
           "dir: no manifest");
 }
 
-TEST_CASE("quoted foreign text is short and has no control characters") {
-    CHECK(in_quotes("a\"b\\c\nd\x01\x7F") == "\"a\\\"b\\\\c\\nd\\x01\\x7f\"");
-    CHECK(in_quotes(std::string(70, 'x')) == '"' + std::string(64, 'x') + "...\"");
-    CHECK(in_quotes("\xC3\xA9\xC3\xA9", 3) == "\"\xC3\xA9...\"");
-}
-
 TEST_CASE("findings beyond the kept number are counted, each severity for itself") {
     diagnostics out(2);
     for (int i = 0; i < 5; ++i)

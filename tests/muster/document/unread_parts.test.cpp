@@ -24,7 +24,8 @@ namespace {
 /// True if no new pod may use the node because something of it could not be read.
 bool is_closed(const node_object& node) {
     return std::ranges::any_of(node.taints, [](const muster::taint& one) {
-        return one.key == unread_taint_key && one.effect == muster::taint_effect::no_schedule;
+        return one.key == muster::unread_taint_key &&
+               one.effect == muster::taint_effect::no_schedule;
     });
 }
 

@@ -64,7 +64,7 @@ TEST_CASE("a node with a pod whose requests cannot be read takes no new pods") {
     CHECK(read.out.ok());
     REQUIRE(read.objects.nodes.size() == 1);
     REQUIRE(read.objects.nodes[0].taints.size() == 1);
-    CHECK(read.objects.nodes[0].taints[0].key == unread_taint_key);
+    CHECK(read.objects.nodes[0].taints[0].key == muster::unread_taint_key);
     CHECK(!read.objects.nodes[0].unschedulable);
 }
 

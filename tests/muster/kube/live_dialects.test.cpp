@@ -458,7 +458,7 @@ TEST_CASE("a node takes no new pods while the requests of a pod on it cannot be 
         static_cast<void>(of.told());
         const auto& node = of.known[of.known.find_node("a")->index].spec;
         return std::ranges::any_of(node.taints, [](const muster::taint& one) {
-            return one.key == codec::unread_taint_key &&
+            return one.key == muster::unread_taint_key &&
                    one.effect == muster::taint_effect::no_schedule;
         });
     };

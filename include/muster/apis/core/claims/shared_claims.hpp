@@ -52,7 +52,7 @@ inline void keep_sharers_together(const std::vector<device_counter::demand>& dem
             to.labels.set(mark, "shared");
             affinity_term term;
             term.pods.labels.requirements.push_back({mark, label_operator::exists, {}});
-            term.topology = node_mark;
+            term.topology = volume_node_label;
             term.of_volume = true;
             to.near.push_back(std::move(term));
             into.marks_nodes = true;

@@ -177,7 +177,7 @@ public:
         affinity_term term;
         term.pods.labels.requirements.push_back({mark, label_operator::exists, {}});
         term.pods.labels.requirements.push_back({mark, label_operator::not_in, {own}});
-        term.topology = supply_mark;
+        term.topology = volume_supply_label;
         term.of_volume = true;
         for (const std::size_t pod : demands[claim].users) {
             volume_effects& to = (*effects_)[pod];

@@ -22,6 +22,7 @@
 #include <muster/apis/core/volumes/volumes_by_node.hpp>
 #include <muster/resource/quantity.hpp>
 #include <muster/resource/resources.hpp>
+#include <muster/resource/storage_kinds.hpp>
 #include <muster/vocabulary/constraints.hpp>
 
 namespace muster {
@@ -153,7 +154,7 @@ private:
             !count_volumes_by_node(either, elsewhere, class_, pooled, first_kind, *out_))
             return false;
         making_->provision(made);
-        const std::string kind = storage_catalog::bytes_of(class_) + (made.empty() ? "" : "-2");
+        const std::string kind = storage_kinds::bytes_of(class_) + (made.empty() ? "" : "-2");
         for (const volume_object* const each : elsewhere)
             supply.on[out_->nodes()[out_->nodes_of(each->nodes, 0).front()].name] =
                 largest_allocatable;

@@ -77,40 +77,6 @@ public:
                 found = each;
         return found ? std::string_view(found->metadata.key.name) : std::string_view{};
     }
-
-    /// Resource kinds that count volumes on a node.
-    [[nodiscard]] static std::string attachments_of(std::string_view driver) {
-        return "attachable-volumes-csi-" + std::string(driver);
-    }
-    /// Returns the CSI driver in the name of a kind that counts attachments; empty for other kinds.
-    [[nodiscard]] static std::string_view driver_in(std::string_view kind) {
-        constexpr std::string_view prefix = "attachable-volumes-csi-";
-        return kind.starts_with(prefix) ? kind.substr(prefix.size()) : std::string_view{};
-    }
-    [[nodiscard]] static std::string bytes_of(std::string_view storage_class) {
-        return std::string(storage_class) + ".storageclass.storage.k8s.io/requests.storage";
-    }
-    /// True if the kind counts storage of a class: bytes of a pool, or free volumes.
-    [[nodiscard]] static bool counts_storage(std::string_view kind) {
-        return kind.find(storage_mark) != std::string_view::npos;
-    }
-    [[nodiscard]] static bool counts_bytes(std::string_view kind) {
-        return counts_storage(kind) && kind.find("/requests.storage") != std::string_view::npos;
-    }
-    /// Returns the storage class in the name of a kind that counts storage.
-    [[nodiscard]] static std::string_view class_in(std::string_view kind) {
-        return kind.substr(0, kind.find(storage_mark));
-    }
-    /// True if the kind is counted for volumes: no pod requests it.
-    [[nodiscard]] static bool counts_volumes(std::string_view kind) {
-        return counts_storage(kind) || !driver_in(kind).empty();
-    }
-    [[nodiscard]] static std::string volumes_of(std::string_view storage_class) {
-        return std::string(storage_class) + ".storageclass.storage.k8s.io/persistentvolumeclaims";
-    }
-
-private:
-    static constexpr std::string_view storage_mark = ".storageclass.storage.k8s.io/";
 };
 
 } // namespace codec

@@ -16,6 +16,7 @@
 #include <muster/apis/core/volumes/storage_catalog.hpp>
 #include <muster/apis/core/volumes/volume_plan.hpp>
 #include <muster/apis/core/volumes/volume_user.hpp>
+#include <muster/resource/storage_kinds.hpp>
 #include <muster/vocabulary/constraints.hpp>
 #include <muster/vocabulary/node.hpp>
 
@@ -108,7 +109,7 @@ private:
                     known->second = std::max<std::int64_t>(0, known->second - 1);
         repeats_.clear();
         share_out(uses);
-        const std::string kind = storage_catalog::attachments_of(driver);
+        const std::string kind = storage_kinds::attachments_of(driver);
         std::vector<std::pair<std::size_t, const std::string*>> order;
         needed_.clear();
         at_least_.clear();
@@ -190,7 +191,7 @@ private:
                               const std::map<std::string, volume_use>& uses) {
         const auto count = static_cast<std::size_t>(std::ranges::count_if(of_pod, lasts));
         volume_effects& to = (*effects_)[user];
-        const std::string kind = storage_catalog::attachments_of(driver);
+        const std::string kind = storage_kinds::attachments_of(driver);
         const auto needed = static_cast<std::int64_t>(count);
         const auto counted = to.amounts.find(kind);
         if (counted != to.amounts.end() && counted->second == needed && !to.growing.contains(kind))

@@ -22,14 +22,6 @@ namespace muster {
 inline namespace v0_1 {
 namespace codec {
 
-/// Node labels that Muster adds to its own view if volumes need them. The value of `node_mark` is
-/// the node's name; the value of `cluster_mark` is the same on all nodes.
-inline constexpr std::string_view node_mark = "muster.dev/volume-node";
-inline constexpr std::string_view cluster_mark = "muster.dev/volume-cluster";
-/// The same value on all nodes; terms by it keep gangs apart that were handed one free volume, or
-/// more of a storage pool than it has.
-inline constexpr std::string_view supply_mark = "muster.dev/volume-supply";
-
 /// Prefix of the key of the label that all pods of a shared ResourceClaim have. The name of the
 /// claim (`unallocated_claim::shared_as`) follows.
 inline constexpr std::string_view shared_claim_mark = "resource-claim:";
@@ -177,7 +169,7 @@ struct volume_plan {
     bool shares_gpus = false;
     /// Labels that Muster adds to nodes in its own view, by the node's name.
     std::map<std::string, label_set> node_labels;
-    /// Some term goes by `node_mark`, `cluster_mark` or `supply_mark`.
+    /// Some term goes by `volume_node_label`, `volume_cluster_label` or `volume_supply_label`.
     bool marks_nodes = false;
     /// Some choice was made by what nodes have left.
     bool hands_out = false;

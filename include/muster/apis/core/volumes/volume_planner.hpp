@@ -360,7 +360,7 @@ private:
             const std::string mark = "claim:" + claim.name_space + "/" + claim.name;
             for (const std::size_t at : users) {
                 effects_[at].labels.set(mark, std::string(lone_claim));
-                effects_[at].apart.push_back(apart_from(mark, cluster_mark));
+                effects_[at].apart.push_back(apart_from(mark, volume_cluster_label));
             }
         }
         for (const auto& [disk, users] : disks_) {
@@ -371,7 +371,7 @@ private:
                 if (!read_only)
                     effects_[at].labels.set("disk-writer:" + disk, "used");
                 effects_[at].apart.push_back(
-                    apart_from((read_only ? "disk-writer:" : "disk:") + disk, node_mark));
+                    apart_from((read_only ? "disk-writer:" : "disk:") + disk, volume_node_label));
             }
         }
     }

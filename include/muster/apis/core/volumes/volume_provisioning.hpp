@@ -19,6 +19,7 @@
 #include <muster/apis/core/volumes/storage_pools.hpp>
 #include <muster/apis/core/volumes/volume_demand.hpp>
 #include <muster/resource/quantity.hpp>
+#include <muster/resource/storage_kinds.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -102,7 +103,7 @@ public:
 
 private:
     void count_pools(const std::vector<volume_demand>& demands) {
-        const std::string kind = storage_catalog::bytes_of(class_);
+        const std::string kind = storage_kinds::bytes_of(class_);
         volume_supply& supply = out_->plan().kinds[kind];
         supply = count_bytes(pools());
         if (pools().empty())

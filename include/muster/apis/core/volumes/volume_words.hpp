@@ -14,6 +14,7 @@
 #include <muster/apis/core/volumes/volume_plan.hpp>
 #include <muster/apis/core/volumes/volume_zones.hpp>
 #include <muster/document/diagnostic.hpp>
+#include <muster/resource/storage_kinds.hpp>
 #include <muster/vocabulary/constraints.hpp>
 #include <muster/vocabulary/labels.hpp>
 #include <muster/vocabulary/node.hpp>
@@ -127,9 +128,9 @@ struct waiting_claims {
 /// an amount of the kind. At most three, and the number of further claims. Empty for other kinds.
 [[nodiscard]] inline std::string unbound_claims_text(const volumes_of_pods& pods,
                                                      const std::string& kind) {
-    if (!storage_catalog::counts_storage(kind))
+    if (!storage_kinds::counts_storage(kind))
         return {};
-    const std::string storage_class(storage_catalog::class_in(kind));
+    const std::string storage_class(storage_kinds::class_in(kind));
     std::set<std::string> found;
     for (const auto& [name, volumes] : pods) {
         const auto claims = volumes->unbound.find(storage_class);
@@ -206,7 +207,7 @@ template<class Holds>
     std::set<std::string> marks;
     for (const auto& [name, volumes] : pods)
         for (const affinity_term& term : volumes->apart)
-            if (term.topology == node_mark && !term.pods.labels.requirements.empty())
+            if (term.topology == volume_node_label && !term.pods.labels.requirements.empty())
                 marks.insert(term.pods.labels.requirements.front().key);
     std::vector<std::string> in_use;
     std::vector<std::string> shared;
@@ -241,7 +242,7 @@ template<class Holder>
     std::map<std::string, std::string> own;
     for (const auto& [name, volumes] : pods)
         for (const affinity_term& term : volumes->apart) {
-            if (term.topology != supply_mark || term.pods.labels.requirements.empty())
+            if (term.topology != volume_supply_label || term.pods.labels.requirements.empty())
                 continue;
             const std::string& mark = term.pods.labels.requirements.front().key;
             if (const auto got = volumes->handed.find(mark); got != volumes->handed.end())

@@ -17,6 +17,7 @@
 #include <muster/apis/core/volumes/volume_demand.hpp>
 #include <muster/apis/core/volumes/volume_plan.hpp>
 #include <muster/resource/resources.hpp>
+#include <muster/resource/storage_kinds.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -75,7 +76,7 @@ inline bool count_volumes_by_node(const std::vector<volume_demand>& demands,
     for (std::size_t at = 0; at < counts->sets().size(); ++at) {
         const auto set = counts->sets()[at];
         const std::size_t number = first + at;
-        const std::string kind = storage_catalog::volumes_of(storage_class) +
+        const std::string kind = storage_kinds::volumes_of(storage_class) +
                                  (number > 1 ? "-" + std::to_string(number) : "");
         volume_supply& supply = out.plan().kinds[kind];
         for (const auto& [name, volumes_on] : on)

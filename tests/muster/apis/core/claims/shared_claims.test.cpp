@@ -340,12 +340,13 @@ TEST_CASE("reasons name the shared claim") {
     muster::affinity_term term;
     term.pods.labels.requirements.push_back(
         {"resource-claim:default/c", muster::label_operator::exists, {}});
-    term.topology = node_mark;
+    term.topology = muster::volume_node_label;
     of.near.push_back(term);
-    CHECK(shared_claims_text({{"x", &of}}, node_mark) == "resource claim c (not allocated)");
+    CHECK(shared_claims_text({{"x", &of}}, muster::volume_node_label) ==
+          "resource claim c (not allocated)");
     term.pods.labels.requirements.front().key = "claim:default/v";
     of.near.push_back(term);
-    CHECK(shared_claims_text({{"x", &of}}, node_mark) ==
+    CHECK(shared_claims_text({{"x", &of}}, muster::volume_node_label) ==
           "claim v (not bound) and resource claim c (not allocated)");
 }
 

@@ -15,6 +15,7 @@
 #include <muster/input/manifests.hpp>
 #include <muster/input/read_documents.hpp>
 #include <muster/muster.hpp>
+#include <muster/resource/storage_kinds.hpp>
 #include <muster/testing/random.hpp>
 #include <support/settings.hpp>
 
@@ -195,7 +196,7 @@ TEST_CASE("attachments that are kept for a shared volume count apart from those 
         const auto documents = read_documents("f", text, out);
         const manifests objects = read_manifests(documents, {}, out);
         const auto cluster = make_cluster<muster::max_kinds>(objects, {}, out);
-        return cluster.volumes.kinds.at(storage_catalog::attachments_of("csi.x"));
+        return cluster.volumes.kinds.at(muster::storage_kinds::attachments_of("csi.x"));
     };
     // Two pods share c, of which the node cannot attach one for each beside their own volumes.
     const std::string shared = node("a", 3) + csi("c") + csi("d") + csi("e") + pod("p", "c") +

@@ -118,7 +118,7 @@ TEST_CASE("the reach of a resource claim names the nodes, if they are few") {
 }
 
 TEST_CASE("a shortage of storage names the claims of its class alone") {
-    const std::string kind = storage_catalog::volumes_of("local");
+    const std::string kind = muster::storage_kinds::volumes_of("local");
     volume_effects user;
     user.amounts[kind] = 1;
     user.unbound = {{"local", {"b", "a"}}, {"net", {"c"}}};
@@ -177,7 +177,7 @@ TEST_CASE("a disk that pods may not share on a node is named, with its users") {
             muster::affinity_term term;
             term.pods.labels.requirements.push_back(
                 {"disk:x.csi/" + each, muster::label_operator::exists, {}});
-            term.topology = node_mark;
+            term.topology = muster::volume_node_label;
             of.apart.push_back(term);
         }
     };
@@ -243,7 +243,7 @@ TEST_CASE("supplies that other gangs got are named with the claims and the gangs
         if (waits) {
             muster::affinity_term term;
             term.pods.labels.requirements.push_back({mark, label_operator::exists, {}});
-            term.topology = supply_mark;
+            term.topology = muster::volume_supply_label;
             made.apart.push_back(term);
         }
         return made;

@@ -8,107 +8,30 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
+#include <muster/base/short_text.hpp>
+#include <muster/cluster/cluster_state.hpp>
 #include <muster/cluster/constraint_table.hpp>
-#include <muster/cluster/state.hpp>
-#include <muster/document/diagnostic.hpp>
-#include <muster/input/broken_objects.hpp>
 #include <muster/vocabulary/certificate.hpp>
 #include <muster/vocabulary/constraints.hpp>
 #include <muster/vocabulary/labels.hpp>
 #include <muster/vocabulary/node_claims.hpp>
 #include <muster/vocabulary/reason.hpp>
 #include <muster/vocabulary/taints.hpp>
+#include <muster/words/label_text.hpp>
+#include <muster/words/object_names.hpp>
 
-namespace cli {
-
-/// Returns "KEY=VALUE:EFFECT", as `kubectl taint` spells it.
-[[nodiscard]] inline std::string taint_text(const muster::taint& what) {
-    return what.key + (what.value.empty() ? "" : "=" + what.value) + ":" +
-           (what.effect == muster::taint_effect::no_execute ? "NoExecute" : "NoSchedule");
-}
-
-/// Returns "8080/TCP", or "127.0.0.1:8080/TCP".
-[[nodiscard]] inline std::string port_text(const muster::host_port& port) {
-    return (port.address.empty() ? "" : port.address + ":") + std::to_string(port.port) + "/" +
-           port.protocol;
-}
-
-/// Joins the texts by commas: at most three, and the number of further ones.
-[[nodiscard]] inline std::string list_text(const std::vector<std::string>& all,
-                                           std::string_view noun) {
-    constexpr std::size_t max_listed = 3;
-    std::string text;
-    for (std::size_t at = 0; at < std::min(max_listed, all.size()); ++at)
-        text += (at > 0 ? ", " : "") + all[at];
-    return text + muster::codec::more_text(all.size() - std::min(max_listed, all.size()), noun);
-}
-
-namespace detail {
-
-/// Returns the key or value of a label. Puts it in quotes if it is none that Kubernetes accepts.
-[[nodiscard]] inline std::string label_text(const std::string& text) {
-    const bool plain = std::ranges::all_of(text, [](char each) {
-        return (each >= 'a' && each <= 'z') || (each >= 'A' && each <= 'Z') ||
-               (each >= '0' && each <= '9') || each == '.' || each == '-' || each == '_' ||
-               each == '/';
-    });
-    return plain ? text : muster::codec::in_quotes(text);
-}
-
-/// True if the requirement of a pod's node selector is the one that `spec.os` stands for. Those of
-/// `spec.nodeSelector` require values.
-[[nodiscard]] inline bool is_of_system(const muster::label_requirement& of) {
-    return of.key == "kubernetes.io/os" && of.op == muster::label_operator::not_in &&
-           of.values.size() == 1;
-}
-
-} // namespace detail
-
-/// Returns the requirement as `kubectl -l` spells it: "disk=ssd", "zone in (a, b)", "!gpu". Lists
-/// at most three values, and the number of further ones.
-[[nodiscard]] inline std::string requirement_text(const muster::label_requirement& of) {
-    using muster::label_operator;
-    const std::string key = detail::label_text(of.key);
-    std::vector<std::string> values;
-    for (const std::string& each : of.values)
-        values.push_back(detail::label_text(each));
-    switch (of.op) {
-    case label_operator::exists:
-        return key;
-    case label_operator::does_not_exist:
-        return "!" + key;
-    case label_operator::greater:
-    case label_operator::less:
-        return key + (of.op == label_operator::greater ? ">" : "<") +
-               (values.empty() ? "" : values.front());
-    case label_operator::in:
-    case label_operator::not_in:
-        break;
-    }
-    const bool in = of.op == label_operator::in;
-    if (values.size() == 1)
-        return key + (in ? "=" : "!=") + values.front();
-    return key + (in ? " in (" : " notin (") + list_text(values, "value") + ")";
-}
-
-/// Returns the requirements of a term of a node affinity: "disk=ssd, metadata.name=n1".
-[[nodiscard]] inline std::string requirements_text(const muster::node_term& term) {
-    std::string text;
-    for (const auto* const all : {&term.labels.requirements, &term.name})
-        for (const muster::label_requirement& each : *all)
-            text += (text.empty() ? "" : ", ") + requirement_text(each);
-    return text.empty() ? "a term without requirements" : text;
-}
+namespace muster {
+inline namespace v0_1 {
+namespace words {
 
 /// The constraint sets of waiting pods of one gang, each once, in the order of the pods, and the
 /// gang's queue.
 struct filtered_pods {
-    std::vector<muster::constraint_index> sets;
-    std::optional<muster::queue_index> queue;
+    std::vector<constraint_index> sets;
+    std::optional<queue_index> queue;
 
     [[nodiscard]] friend auto operator<=>(const filtered_pods&, const filtered_pods&) = default;
 };
@@ -116,43 +39,53 @@ struct filtered_pods {
 /// Returns those of all waiting members of the gang that some node could take, or of `only` one of
 /// them. `with_unready` includes members whose volumes are not ready. O(members · log members).
 template<class Traits>
-[[nodiscard]] filtered_pods
-filtered_pods_of(const muster::state<Traits>& known, muster::gang_index which,
-                 std::optional<muster::pod_index> only, bool with_unready) {
+[[nodiscard]] filtered_pods filtered_pods_of(const cluster_state<Traits>& cluster, gang_index which,
+                                             std::optional<pod_index> only, bool with_unready) {
     filtered_pods found;
-    std::set<muster::constraint_index> seen;
-    const auto add = [&](muster::pod_index member) {
-        const muster::constraints& where = known.where(member).value;
-        const muster::constraint_index set = known.shapes()[known[member].shape].where;
-        if (known[member].placeable() && !where.unsupported &&
+    std::set<constraint_index> seen;
+    const auto add = [&](pod_index member) {
+        const constraints& where = cluster.where(member).value;
+        const constraint_index set = cluster.shapes()[cluster[member].shape].where;
+        if (cluster[member].placeable() && !where.unsupported &&
             (with_unready || !where.volume_not_ready) && seen.insert(set).second)
             found.sets.push_back(set);
     };
     if (only)
         add(*only);
     else
-        std::ranges::for_each(known[which].members, add);
-    if (const auto queue = known[which].queue; queue && known[*queue].present)
+        std::ranges::for_each(cluster[which].members, add);
+    if (const auto queue = cluster[which].queue; queue && cluster[*queue].present)
         found.queue = queue;
     return found;
 }
 
+namespace detail {
+
+/// True if the requirement of a pod's node selector is the one that `spec.os` stands for. Those of
+/// `spec.nodeSelector` require values.
+[[nodiscard]] inline bool is_of_system(const label_requirement& of) {
+    return of.key == "kubernetes.io/os" && of.op == label_operator::not_in && of.values.size() == 1;
+}
+
 /// Says which of the node filters keep some of the pods off which nodes.
-template<class Traits>
+template<class Traits, object_names Names>
 class node_filter_writer {
-    using node_type = muster::node<Traits::width>;
+    using node_type = node<Traits::width>;
 
 public:
     /// O(nodes).
-    node_filter_writer(const muster::state<Traits>& known, const filtered_pods& pods,
-                       muster::certificate_scope scope)
-        : known_(&known), now_(scope == muster::certificate_scope::free_now), sets_(pods.sets) {
+    node_filter_writer(const cluster_state<Traits>& cluster, const filtered_pods& pods,
+                       certificate_scope scope, const Names& names)
+        : cluster_(&cluster),
+          names_(&names),
+          now_(scope == certificate_scope::free_now),
+          sets_(pods.sets) {
         if (pods.queue) {
-            queue_ = known.key(*pods.queue);
-            queue_nodes_ = &known.constraint_sets()[known[*pods.queue].nodes];
+            queue_ = names(*pods.queue);
+            queue_nodes_ = &cluster.constraint_sets()[cluster[*pods.queue].nodes];
         }
-        for (const muster::node_index node : known.node_order())
-            if (known[node].present)
+        for (const node_index node : cluster.node_order())
+            if (cluster[node].present)
                 nodes_.push_back(node);
     }
 
@@ -162,9 +95,9 @@ public:
     [[nodiscard]] std::string selector() const {
         std::vector<std::string> unmatched;
         std::vector<std::string> few;
-        for (const muster::constraint_index set : sets_) {
+        for (const constraint_index set : sets_) {
             std::vector<requirement> all;
-            add_requirements({}, known_->constraint_sets()[set].value, all);
+            add_requirements({}, cluster_->constraint_sets()[set].value, all);
             if (queue_nodes_)
                 add_requirements(queue_, queue_nodes_->value, all);
             const auto none = std::ranges::find_if(all, &requirement::is_met_nowhere);
@@ -188,14 +121,13 @@ public:
     /// there are any.
     [[nodiscard]] std::string taints() const {
         std::map<std::string, std::size_t> counts;
-        for (const muster::node_index node :
-             nodes_with([&](const auto&of, const node_type&spec, unsigned) {
+        for (const node_index node : nodes_with([&](const auto&of, const node_type&spec, unsigned) {
                  return std::ranges::any_of(spec.taints,
                                             [&](const auto& each) { return keeps_off(of, each); });
              }))
-            for (const muster::taint& each : (*known_)[node].spec.taints)
-                if (std::ranges::any_of(sets_, [&](muster::constraint_index set) {
-                        return keeps_off(known_->constraint_sets()[set].value, each);
+            for (const taint& each : (*cluster_)[node].spec.taints)
+                if (std::ranges::any_of(sets_, [&](constraint_index set) {
+                        return keeps_off(cluster_->constraint_sets()[set].value, each);
                     }))
                     ++counts[taint_text(each)];
         std::vector<std::string> texts;
@@ -203,9 +135,9 @@ public:
             texts.push_back(text + " (" + std::to_string(count) +
                             (count == 1 ? " node)" : " nodes)"));
         std::vector<std::string> unread;
-        for (const muster::node_index node : nodes_)
-            if (muster::codec::is_closed_unread((*known_)[node].spec))
-                unread.push_back(known_->key(node));
+        for (const node_index node : nodes_)
+            if (has_taint((*cluster_)[node].spec.taints, unread_taint_key))
+                unread.push_back((*names_)(node));
         const std::string of_taints =
             "have taints that are not tolerated" +
             (texts.empty() ? std::string() : ": " + list_text(texts, "taint"));
@@ -219,11 +151,10 @@ public:
     /// node selector, if there are any.
     [[nodiscard]] std::string cordon() const {
         std::vector<std::string> names;
-        for (const muster::node_index node :
-             nodes_with([](const auto&, const node_type&, unsigned found) {
-                 return (found & muster::node_filter_cordon) != 0;
+        for (const node_index node : nodes_with([](const auto&, const node_type&, unsigned found) {
+                 return (found & node_filter_cordon) != 0;
              }))
-            names.push_back(known_->key(node));
+            names.push_back((*names_)(node));
         return names.empty()       ? "nodes are cordoned"
                : names.size() == 1 ? "node " + names.front() + " is cordoned"
                                    : "nodes " + list_text(names, "node") + " are cordoned";
@@ -233,17 +164,17 @@ public:
     /// 8080/TCP free: 5 of 6 nodes".
     [[nodiscard]] std::string ports() const {
         std::vector<std::string> texts;
-        for (const muster::constraint_index set : sets_) {
-            const muster::node_claims& claims = known_->constraint_sets()[set].value.claims;
+        for (const constraint_index set : sets_) {
+            const node_claims& claims = cluster_->constraint_sets()[set].value.claims;
             if (claims.ports.empty())
                 continue;
             std::vector<std::string> names;
-            for (const muster::host_port& each : claims.ports)
+            for (const host_port& each : claims.ports)
                 names.push_back(port_text(each));
             const std::string ports =
                 (names.size() == 1 ? "host port " : "host ports ") + list_text(names, "port");
-            const auto free = std::ranges::count_if(nodes_, [&](muster::node_index node) {
-                return muster::compatible(claims.ports, known_->accounts().claims(node).ports());
+            const auto free = std::ranges::count_if(nodes_, [&](node_index node) {
+                return compatible(claims.ports, cluster_->accounts().claims(node).ports());
             });
             add(texts, now_ ? ports + " free: " + std::to_string(free) + " of " +
                                   std::to_string(nodes_.size()) + " nodes"
@@ -278,21 +209,21 @@ private:
     void add_requirement(const char* field, const std::string& queue, std::string text,
                          const Met& met, std::vector<requirement>& to) const {
         requirement& made = to.emplace_back(requirement{field, queue, std::move(text), {}});
-        for (const muster::node_index node : nodes_)
-            made.met.push_back(met((*known_)[node].spec) ? 1 : 0);
+        for (const node_index node : nodes_)
+            made.met.push_back(met((*cluster_)[node].spec) ? 1 : 0);
     }
 
     /// Adds each label of the node selector, and each requirement of the node affinity or, if the
     /// affinity has several terms, the affinity as a whole.
-    void add_requirements(const std::string& queue, const muster::constraints& of,
+    void add_requirements(const std::string& queue, const constraints& of,
                           std::vector<requirement>& to) const {
-        const auto add_label = [&](const char* field, const muster::label_requirement& one) {
+        const auto add_label = [&](const char* field, const label_requirement& one) {
             add_requirement(
                 field, queue, requirement_text(one),
                 [&](const node_type& node) { return one.matches(node.labels.find(one.key)); }, to);
         };
-        for (const muster::label_requirement& each : of.selector.requirements)
-            if (detail::is_of_system(each))
+        for (const label_requirement& each : of.selector.requirements)
+            if (is_of_system(each))
                 add_requirement(
                     "spec.os", queue, each.values.front() == "linux" ? "windows" : "linux",
                     [&](const node_type& node) { return each.matches(node.labels.find(each.key)); },
@@ -303,10 +234,10 @@ private:
             return;
         constexpr const char* affinity = "node affinity";
         if (of.affinity->size() == 1) {
-            const muster::node_term& term = of.affinity->front();
-            for (const muster::label_requirement& each : term.labels.requirements)
+            const node_term& term = of.affinity->front();
+            for (const label_requirement& each : term.labels.requirements)
                 add_label(affinity, each);
-            for (const muster::label_requirement& each : term.name)
+            for (const label_requirement& each : term.name)
                 add_requirement(
                     affinity, queue, requirement_text(each),
                     [&](const node_type& node) { return each.matches(&node.name); }, to);
@@ -314,7 +245,7 @@ private:
                 return;
         }
         std::string text;
-        for (const muster::node_term& term : *of.affinity)
+        for (const node_term& term : *of.affinity)
             text += (text.empty() ? "" : " or ") + requirements_text(term);
         add_requirement(
             affinity, queue, text.empty() ? "without terms" : text,
@@ -354,32 +285,31 @@ private:
 
     /// True if the taint keeps off pods with these constraints. False for cordons and for nodes
     /// that cannot be read.
-    [[nodiscard]] bool keeps_off(const muster::constraints& of, const muster::taint& what) const {
-        return what.effect != muster::taint_effect::prefer_no_schedule &&
-               what.key != muster::unschedulable_taint_key &&
-               what.key != muster::codec::unread_taint_key && (now_ || !what.is_condition()) &&
-               !muster::tolerated(what, of.tolerations);
+    [[nodiscard]] bool keeps_off(const constraints& of, const taint& what) const {
+        return what.effect != taint_effect::prefer_no_schedule &&
+               what.key != unschedulable_taint_key && what.key != unread_taint_key &&
+               (now_ || !what.is_condition()) && !tolerated(what, of.tolerations);
     }
 
     /// Returns the nodes for which `is_stopped(constraints, node, failed_filters)` is true of some
     /// constraint set. If some of these nodes match the node selectors of the set and of the
     /// queue, returns only those.
     template<class Stopped>
-    [[nodiscard]] std::vector<muster::node_index> nodes_with(const Stopped& is_stopped) const {
-        std::vector<muster::node_index> all;
-        std::vector<muster::node_index> selected;
-        for (const muster::node_index node : nodes_) {
+    [[nodiscard]] std::vector<node_index> nodes_with(const Stopped& is_stopped) const {
+        std::vector<node_index> all;
+        std::vector<node_index> selected;
+        for (const node_index node : nodes_) {
             bool stopped = false;
             bool matches = false;
-            for (const muster::constraint_index set : sets_) {
-                const auto& row = known_->constraint_sets()[set];
+            for (const constraint_index set : sets_) {
+                const auto& row = cluster_->constraint_sets()[set];
                 const unsigned found = row.failed_filters[node.value()];
-                if (!is_stopped(row.value, (*known_)[node].spec, found))
+                if (!is_stopped(row.value, (*cluster_)[node].spec, found))
                     continue;
                 stopped = true;
                 const unsigned of_queue =
                     queue_nodes_ ? queue_nodes_->failed_filters[node.value()] : 0U;
-                matches = matches || ((found | of_queue) & muster::node_filter_selector) == 0;
+                matches = matches || ((found | of_queue) & node_filter_selector) == 0;
             }
             if (stopped)
                 all.push_back(node);
@@ -389,41 +319,44 @@ private:
         return selected.empty() ? all : selected;
     }
 
-    const muster::state<Traits>* known_;
+    const cluster_state<Traits>* cluster_;
+    const Names* names_;
     /// Only what is free now counts, with the conditions of nodes.
     bool now_;
-    std::vector<muster::constraint_index> sets_;
+    std::vector<constraint_index> sets_;
     std::string queue_;
-    const muster::constraint_table::row* queue_nodes_ = nullptr;
-    std::vector<muster::node_index> nodes_;
+    const constraint_table::row* queue_nodes_ = nullptr;
+    std::vector<node_index> nodes_;
 };
 
+} // namespace detail
+
 /// True if the reason is about labels, taints, cordons or host ports.
-[[nodiscard]] constexpr bool speaks_of_node_filter(muster::reason_code code) noexcept {
-    return code == muster::reason_code::node_selector_mismatch ||
-           code == muster::reason_code::untolerated_taint ||
-           code == muster::reason_code::node_unschedulable ||
-           code == muster::reason_code::host_port_taken;
+[[nodiscard]] constexpr bool is_about_node_filter(reason_code code) noexcept {
+    return code == reason_code::node_selector_mismatch || code == reason_code::untolerated_taint ||
+           code == reason_code::node_unschedulable || code == reason_code::host_port_taken;
 }
 
 /// What the text of a reason about a node filter depends on, beside the nodes.
 struct node_filter_key {
     filtered_pods pods;
-    muster::certificate_scope scope = muster::certificate_scope::free_now;
-    muster::reason_code code = muster::reason_code::node_selector_mismatch;
+    certificate_scope scope = certificate_scope::free_now;
+    reason_code code = reason_code::node_selector_mismatch;
 
     [[nodiscard]] friend auto operator<=>(const node_filter_key&, const node_filter_key&) = default;
 };
 
-/// Returns which nodes the filter keeps the pods off. Precondition: `speaks_of_node_filter(code)`.
-template<class Traits>
-[[nodiscard]] std::string node_filter_text(const muster::state<Traits>& known,
-                                           const node_filter_key& of) {
-    const node_filter_writer<Traits> writer(known, of.pods, of.scope);
-    return of.code == muster::reason_code::node_selector_mismatch ? writer.selector()
-           : of.code == muster::reason_code::untolerated_taint    ? writer.taints()
-           : of.code == muster::reason_code::node_unschedulable   ? writer.cordon()
-                                                                  : writer.ports();
+/// Returns which nodes the filter keeps the pods off. Precondition: `is_about_node_filter(code)`.
+template<class Traits, object_names Names>
+[[nodiscard]] std::string node_filter_text(const cluster_state<Traits>& cluster,
+                                           const node_filter_key& of, const Names& names) {
+    const detail::node_filter_writer<Traits, Names> writer(cluster, of.pods, of.scope, names);
+    return of.code == reason_code::node_selector_mismatch ? writer.selector()
+           : of.code == reason_code::untolerated_taint    ? writer.taints()
+           : of.code == reason_code::node_unschedulable   ? writer.cordon()
+                                                          : writer.ports();
 }
 
-} // namespace cli
+} // namespace words
+} // namespace v0_1
+} // namespace muster
