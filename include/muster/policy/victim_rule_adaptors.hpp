@@ -31,9 +31,9 @@ struct first_of {
         std::optional<std::int64_t> first;
         const auto sooner = [&]<class Rule>(const Rule& rule) {
             if constexpr (!Rule::timeless)
-                if (const auto change = rule.next_change(victim, now);
-                    change && (!first || *change < *first))
-                    first = change;
+                if (const auto next = rule.next_change(victim, now);
+                    next && (!first || *next < *first))
+                    first = next;
         };
         std::apply([&](const Rules&... rule) { (sooner(rule), ...); }, rules);
         return first;

@@ -93,14 +93,14 @@ private:
         return found->second;
     }
 
-    void shift(pod_index pod, std::int64_t change) {
+    void shift(pod_index pod, std::int64_t difference) {
         if (!any() || !started(pod))
             return;
         const bool counts = available(pod);
         for (const std::size_t at : covering(pod)) {
             room& affected = rooms_[at];
             broken_ -= affected.broken() ? 1 : 0;
-            (counts ? affected.gone : affected.unready) += change;
+            (counts ? affected.gone : affected.unready) += difference;
             broken_ += affected.broken() ? 1 : 0;
         }
     }

@@ -273,10 +273,10 @@ private:
         }
         if (!marked.any_spare)
             return;
-        const auto shift = [&](std::int64_t change) {
+        const auto shift = [&](std::int64_t difference) {
             for (std::size_t at = 0; at < marked.pods.size(); ++at)
                 marked.holding[(*cluster_)[marked.pods[at]].role.value()] +=
-                    marked.spare[at] != 0 ? change : 0;
+                    marked.spare[at] != 0 ? difference : 0;
         };
         shift(-1);
         marked.contested =
