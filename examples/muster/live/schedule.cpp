@@ -12,6 +12,7 @@
 #include <muster/adapter/driver.hpp>
 #include <muster/cycle/cycle.hpp>
 #include <muster/kube/metrics.hpp>
+#include <muster/words/gate_text.hpp>
 
 #include "../plan/group_lines.hpp"
 #include "../plan/report.hpp"
@@ -81,7 +82,7 @@ int decide_once(const schedule_request& asked, kube::transport& by) {
             continue;
         waits = true;
         std::printf("wait\t%s\t%s\n", (key.name_space + "/" + key.name).c_str(),
-                    std::string(kube::to_text(each.outcome.at)).c_str());
+                    std::string(muster::words::gate_text(each.outcome.at)).c_str());
     }
     log_dry_run(cluster, options_of(asked).live.scheduler_names, !waits && !starts_or_evicts);
     return waits ? pending : fine;

@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include <muster/words/gate_text.hpp>
+
 #include "../plan/report.hpp"
 #include "live_cluster.hpp"
 #include "live_connect.hpp"
@@ -53,7 +55,7 @@ public:
         for (auto& [key, each] : opinions_)
             each.node.clear();
         for (const muster::decision& decision : made.decisions) {
-            const std::string why(kube::to_text(decision.outcome.at));
+            const std::string why(muster::words::gate_text(decision.outcome.at));
             for (const muster::pod_index pod : known[decision.gang].members) {
                 const auto* const facts = view_->find_pod(known.key(pod));
                 if (facts == nullptr || !facts->ours || facts->on)

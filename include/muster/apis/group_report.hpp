@@ -11,6 +11,7 @@
 #include <muster/adapter/writes.hpp>
 #include <muster/apis/core/objects.hpp>
 #include <muster/vocabulary/answer.hpp>
+#include <muster/words/gate_text.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -33,38 +34,13 @@ struct group_report {
     const adapter::gang_status* standing = nullptr;
 };
 
-[[nodiscard]] inline std::string_view to_text(gate at) {
-    switch (at) {
-    case gate::none:
-        break;
-    case gate::group:
-        return "its group is missing or malformed, or its members disagree about it";
-    case gate::members:
-        return "it has too few members yet";
-    case gate::queue:
-        return "its queue is unknown, closed, or not for its namespace";
-    case gate::unsupported:
-        return "members carry constraints that are not supported";
-    case gate::quota:
-        return "its queue's quota stops it";
-    case gate::space:
-        return "it does not fit the nodes that are free";
-    case gate::order:
-        return "a gang ahead of it waits, in a queue that keeps strict order";
-    case gate::volumes:
-        return "volumes or claims of members are not ready";
-    }
-    return "it was not decided yet";
-}
-
 /// Why members of a gang wait: the words for people, or else those of the gate.
 [[nodiscard]] inline std::string waiting_text(const adapter::gang_status& of) {
     if (!of.message.empty())
         return of.message;
     if (of.surplus_waits && !of.lacks_volumes)
-        return "its gang has its minimum, and no node has room for more members";
-    return std::string(of.lacks_volumes ? "volumes or claims of members are not ready"
-                                        : to_text(of.at));
+        return std::string(words::surplus_waits_text);
+    return std::string(words::gate_text(of.lacks_volumes ? gate::volumes : of.at));
 }
 
 } // namespace apis

@@ -18,12 +18,12 @@
 #include <muster/apis/shares/share_objects.hpp>
 #include <muster/kube/http.hpp>
 #include <muster/vocabulary/answer.hpp>
+#include <muster/words/gate_text.hpp>
 
 namespace muster {
 inline namespace v0_1 {
 namespace kube {
 
-using apis::to_text;
 using apis::waiting_text;
 
 // Orders of a driver as requests. Each names the object's uid, which the server holds against the
@@ -165,7 +165,7 @@ template<class Traits>
         return {"Warning", "GangBindFailed", "Binding", order.message};
     case adapter::event_reason::waiting:
         return {"Warning", "GangWaiting", "Scheduling",
-                order.message.empty() ? std::string(to_text(order.at)) : order.message};
+                order.message.empty() ? std::string(words::gate_text(order.at)) : order.message};
     case adapter::event_reason::evicted:
         break;
     }
