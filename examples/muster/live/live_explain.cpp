@@ -8,9 +8,9 @@
 #include <muster/cycle/cycle.hpp>
 #include <muster/explain/explain_kept.hpp>
 #include <muster/problem/members.hpp>
+#include <muster/words/headline.hpp>
 
 #include "../plan/group_lines.hpp"
-#include "../plan/headline.hpp"
 #include "../plan/planning.hpp"
 #include "../plan/reason_lines.hpp"
 #include "../plan/remedies.hpp"
@@ -88,8 +88,9 @@ group_line live_explainer::line_of_gang(muster::gang_index which) {
     line.reasons = reason_lines(
         state, kinds, which, *options.scope, all_free.explain(which, options),
         live_facts{cluster_, state.key(which), queue_name(state, gang.queue), nullptr});
-    line.headline = headline(state, kinds, muster::members_of(state, which), decision.outcome.at,
-                             how_.score_of<live_width>(), line.reasons);
+    line.headline =
+        muster::words::headline(state, kinds, muster::members_of(state, which), decision.outcome.at,
+                                how_.score_of<live_width>(), line.reasons);
     find_changes(which, line);
     return line;
 }

@@ -11,8 +11,8 @@
 
 #include <muster/apis/core/volumes/volume_words.hpp>
 #include <muster/problem/members.hpp>
+#include <muster/words/headline.hpp>
 
-#include "../plan/headline.hpp"
 #include "../plan/reason_lines.hpp"
 #include "../plan/report.hpp"
 
@@ -102,8 +102,8 @@ std::string live_words::operator()(const live_state& known, muster::gang_index w
     const auto reasons =
         reason_lines(known, kinds, which, *options.scope, muster::explain(known, which, options),
                      live_facts{cluster, known.key(which), queue_name(known, gang.queue), nullptr});
-    return headline(known, kinds, muster::members_of(known, which), gang.last.at,
-                    how->score_of<live_width>(), reasons);
+    return muster::words::headline(known, kinds, muster::members_of(known, which), gang.last.at,
+                                   how->score_of<live_width>(), reasons);
 }
 
 muster::explain_options explain_options_of(const live_cluster& cluster, muster::answer last) {

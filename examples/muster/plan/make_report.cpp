@@ -18,10 +18,10 @@
 #include <muster/input/cluster.hpp>
 #include <muster/input/queue_status.hpp>
 #include <muster/muster.hpp>
+#include <muster/words/headline.hpp>
 
 #include "check_plan.hpp"
 #include "group_lines.hpp"
-#include "headline.hpp"
 #include "planning.hpp"
 #include "proof.hpp"
 #include "queue_lines.hpp"
@@ -512,8 +512,8 @@ private:
         muster::without_reservations<muster::core_of<traits>> all_free(known_->state);
         line.reasons = reasons_of(decision, now_holding, all_free);
         if (asked_->headlines)
-            line.headline =
-                headline(state, known_->kinds, now_holding, outcome.at, how_.score, line.reasons);
+            line.headline = muster::words::headline(state, known_->kinds, now_holding, outcome.at,
+                                                    how_.score, line.reasons);
         return line;
     }
 

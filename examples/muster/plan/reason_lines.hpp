@@ -27,6 +27,7 @@
 #include <muster/words/amount_text.hpp>
 #include <muster/words/node_filter_text.hpp>
 #include <muster/words/reason_context.hpp>
+#include <muster/words/surplus_text.hpp>
 #include <muster/words/told_reason.hpp>
 
 #include "group_lines.hpp"
@@ -243,17 +244,11 @@ surplus_lines(const muster::state<Traits>& known, muster::gang_index which,
     return lines;
 }
 
-/// Returns which surplus members wait, e.g. "a, b wait beyond the minimum".
-[[nodiscard]] inline std::string surplus_headline(const surplus_line& of) {
-    return muster::list_text(of.pods, "pod") + (of.pods.size() == 1 ? " waits" : " wait") +
-           " beyond the minimum";
-}
-
-/// Returns the same for all surplus members of a gang in one line, each with its first reason.
+/// Returns which surplus members of a gang wait, in one line, each with its first reason.
 [[nodiscard]] inline std::string surplus_text(const std::vector<surplus_line>& all) {
     std::string text;
     for (const surplus_line& each : all) {
-        text += (text.empty() ? "" : "; ") + surplus_headline(each);
+        text += (text.empty() ? "" : "; ") + muster::words::surplus_text(each.pods);
         if (!each.reasons.empty())
             text += ": " + each.reasons.front().message;
     }

@@ -20,6 +20,7 @@
 #include <muster/input/broken_objects.hpp>
 #include <muster/input/cluster.hpp>
 #include <muster/vocabulary/node_names.hpp>
+#include <muster/words/change_name.hpp>
 
 #include "edits.hpp"
 #include "planning.hpp"
@@ -29,6 +30,7 @@ namespace cli {
 namespace {
 
 using namespace muster::codec;
+using muster::words::change_code;
 
 /// Plans changed copies of an input and looks at one group.
 class group_trials {
@@ -72,10 +74,11 @@ private:
     bool complete_ = true;
 };
 
-bool has_kind(const std::vector<change_line>& remedy, std::string_view kind) {
+bool has_kind(const std::vector<change_line>& remedy, change_code kind) {
+    const boost::json::string_view name = name_of(kind);
     return std::ranges::any_of(remedy, [&](const change_line& each) {
         const auto* const own = each.details.if_contains("kind");
-        return own && *own == boost::json::string_view(kind);
+        return own && *own == name;
     });
 }
 
@@ -91,7 +94,7 @@ public:
 
     std::int64_t correct() {
         std::erase_if(line_->remedies, [&](const auto& each) {
-            return has_options(each) && !has_kind(each, "BindClaims") &&
+            return has_options(each) && !has_kind(each, change_code::bind_claims) &&
                    !trials_.starts(edits_of(each));
         });
         look_at_claims();
@@ -152,7 +155,7 @@ private:
         if (!makes_claims && (claims.empty() || of_devices))
             return;
         std::erase_if(line_->remedies,
-                      [](const auto& each) { return has_kind(each, "BindClaims"); });
+                      [](const auto& each) { return has_kind(each, change_code::bind_claims); });
         if (claims.empty() || of_devices)
             return;
         const auto chosen = [&](const std::vector<std::size_t>& which) {
@@ -179,7 +182,8 @@ private:
     /// with fewer labels help. Of a host name there is one node.
     void look_at_zones() {
         if (std::ranges::any_of(line_->remedies, [](const auto& each) {
-                return has_kind(each, "AddNodes") && each.front().details.contains("labels");
+                return has_kind(each, change_code::add_nodes) &&
+                       each.front().details.contains("labels");
             }))
             return;
         std::map<std::string, std::string> labels;
@@ -199,16 +203,18 @@ private:
     /// Adds copies of a node if no change has any: the core does not know what volumes that pods
     /// share take of added nodes.
     void look_at_copies() {
-        if (std::ranges::none_of(line_->remedies,
-                                 [](const auto& each) { return has_kind(each, "AddNodes"); }))
+        if (std::ranges::none_of(line_->remedies, [](const auto& each) {
+                return has_kind(each, change_code::add_nodes);
+            }))
             add_copies({}, static_cast<std::int64_t>(group_->volumes.size()));
     }
 
     /// Lowers the minimum as little as helps if no change lowers it: the core tries this only for
     /// groups whose minimum the volumes can meet.
     void look_at_minimum() {
-        if (std::ranges::any_of(line_->remedies,
-                                [](const auto& each) { return has_kind(each, "LowerMinimum"); }))
+        if (std::ranges::any_of(line_->remedies, [](const auto& each) {
+                return has_kind(each, change_code::lower_minimum);
+            }))
             return;
         const auto lowered = [&](std::int64_t by) {
             return std::vector{lowered_minimum(

@@ -15,6 +15,7 @@
 #include <muster/base/timestamp.hpp>
 #include <muster/document/diagnostic.hpp>
 #include <muster/words/amount_text.hpp>
+#include <muster/words/surplus_text.hpp>
 
 #include "../plan/reason_lines.hpp"
 
@@ -623,7 +624,7 @@ std::string explanation(const group_line& group, const request& asked, bool with
     if (!group.reasons.empty())
         out += "\n" + reasons_text(group.reasons);
     for (const surplus_line& each : group.surplus)
-        out += "\n" + surplus_headline(each) + ":\n" + reasons_text(each.reasons);
+        out += "\n" + muster::words::surplus_text(each.pods) + ":\n" + reasons_text(each.reasons);
     out += room_text(group);
     for (std::size_t at = 0; at < group.lost.size(); ++at)
         out += (at == 0 ? "\n" : "") + group.lost[at].pod +

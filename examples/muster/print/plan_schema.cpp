@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <iterator>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <muster/vocabulary/answer.hpp>
-#include <muster/vocabulary/reason.hpp>
+#include <muster/words/change_name.hpp>
 #include <muster/words/reason_name.hpp>
 
 #include "output.hpp"
@@ -12,7 +14,7 @@ namespace cli {
 
 namespace {
 
-/// With @GATES@ and @REASONS@ in place of their names.
+/// With @GATES@, @REASONS@ and @CHANGES@ in place of their names.
 constexpr std::string_view pattern = R"json({
   "$schema": "https://json-schema.org/draft/2020-12/schema",
   "$id": "https://muster.dev/schemas/v1alpha1/plan.json",
@@ -267,7 +269,7 @@ constexpr std::string_view pattern = R"json({
       "additionalProperties": false,
       "required": ["kind"],
       "properties": {
-        "kind": {"enum": ["FreePods", "AddNodes", "UncordonNodes", "RaiseQuota", "RaiseDeserved", "OpenQueue", "TolerateTaint", "DropNodeSelector", "DropNodeAffinity", "DropPodAffinity", "DropPodAntiAffinity", "DropTopologySpread", "DropTopology", "BindClaims", "LowerMinimum"]},
+        "kind": {"enum": [@CHANGES@]},
         "pods": {
           "type": "array",
           "items": {
@@ -421,23 +423,25 @@ constexpr std::string_view pattern = R"json({
 }
 )json";
 
-std::string in_list(std::string_view name) {
-    return "\"" + std::string(name) + "\"";
+/// Replaces the placeholder by the names, as the elements of a JSON array.
+template<class Names>
+void fill_in(std::string& text, std::string_view placeholder, const Names& names) {
+    std::string list;
+    for (const std::string_view name : names)
+        list.append(list.empty() ? "\"" : ", \"").append(name).append("\"");
+    text.replace(text.find(placeholder), placeholder.size(), list);
 }
 
 } // namespace
 
 std::string plan_schema() {
-    std::string gates;
-    for (const std::string_view name : muster::gate_names)
-        if (name != muster::name_of(muster::gate::none))
-            gates += (gates.empty() ? "" : ", ") + in_list(name);
-    std::string reasons;
-    for (const std::string_view name : muster::words::all_reason_names())
-        reasons += (reasons.empty() ? "" : ", ") + in_list(name);
+    std::vector<std::string_view> gates(std::begin(muster::gate_names),
+                                        std::end(muster::gate_names));
+    std::erase(gates, name_of(muster::gate::none));
     std::string text(pattern);
-    text.replace(text.find("@GATES@"), std::string_view("@GATES@").size(), gates);
-    text.replace(text.find("@REASONS@"), std::string_view("@REASONS@").size(), reasons);
+    fill_in(text, "@GATES@", gates);
+    fill_in(text, "@REASONS@", muster::words::all_reason_names());
+    fill_in(text, "@CHANGES@", muster::words::change_names);
     return text;
 }
 
