@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why does a gang not start? All reasons, in a fixed order, with numbers for every role.
+// Why does a gang not start? All reasons, in a fixed order, with their stable names and texts; and
+// what would start it.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include <muster/advice/what_helps.hpp>
 #include <muster/muster.hpp>
+#include <muster/words/change_name.hpp>
+#include <muster/words/change_text.hpp>
+#include <muster/words/told_reason.hpp>
 
 namespace {
 
 using namespace muster;
-constexpr kind_id cpu{0}, gpu{1};
-constexpr const char* kind_names[] = {"cpu", "gpu"};
+constexpr kind_id cpu{0}, gpu{1}; // cpu is counted in thousandths
 using cluster = state<string_traits<4>>;
 
 void expect_applied(event_result what) {
@@ -22,21 +25,17 @@ void expect_applied(event_result what) {
         std::exit(EXIT_FAILURE);
 }
 
-// Codes are stable, text is the caller's; here for those that this example meets.
-constexpr std::pair<reason_code, const char*> texts[] = {
-    {reason_code::group_missing, "the group does not exist"},
-    {reason_code::not_enough_members, "too few members exist"},
-    {reason_code::queue_unknown, "the queue does not exist"},
-    {reason_code::unsupported_constraint, "constraints that are not modelled"},
-    {reason_code::insufficient_resource, "too little free"},
-    {reason_code::quota_exceeded, "too little left of the queue's quota"},
-    {reason_code::node_unschedulable, "nodes are cordoned"},
-};
-constexpr const char* names[] = {"blocking", "blocking together", "contributing"};
+kind_table named_kinds() {
+    kind_table kinds;
+    for (const char* name : {"cpu", "gpu"})
+        if (!kinds.intern(name))
+            std::exit(EXIT_FAILURE);
+    return kinds;
+}
 
 void add_node(cluster& to, const char* key, std::int64_t cpus, std::int64_t gpus, bool cordoned) {
     node<4> machine;
-    machine.allocatable[cpu] = cpus;
+    machine.allocatable[cpu] = cpus * 1000;
     machine.allocatable[gpu] = gpus;
     machine.unschedulable = cordoned;
     expect_applied(to.upsert_node(key, machine));
@@ -54,7 +53,7 @@ void add_gang(cluster& to, const std::string& key, const std::vector<role>& role
     for (const role& each : roles) {
         pod<4> member;
         member.role = group.tree.add(vertex_index{0}, each.minimum, each.name);
-        member.request[cpu] = each.cpus;
+        member.request[cpu] = each.cpus * 1000;
         member.request[gpu] = each.gpus;
         member.where = where;
         for (std::int64_t rank = 0; rank < each.exist; ++rank)
@@ -63,31 +62,34 @@ void add_gang(cluster& to, const std::string& key, const std::vector<role>& role
     expect_applied(to.upsert_gang(key, group));
 }
 
-void print(const cluster& known, const decision& made) {
+void print(const cluster& known, const kind_table& kinds, const decision& made) {
     const bool never = made.outcome.kind == answer::never;
-    std::printf("%s %s\n", known.key(made.gang).c_str(), never ? "can never start" : "waits");
+    const words::key_names names(known);
+    std::printf("%s %s\n", names(made.gang).c_str(), never ? "can never start" : "waits");
     explain_options options;
+    options.kinds = &kinds;
     // What can never start is explained by what the emptied cluster lacks.
     options.scope = never ? certificate_scope::empty_cluster : certificate_scope::free_now;
-    for (const reason& why : explain(known, made.gang, options)) {
-        std::printf("  %s:", names[static_cast<int>(why.kind)]);
-        for (const auto& [code, text] : texts)
-            if (code == why.code)
-                std::printf(" %s", text);
-        if (why.resource)
-            std::printf(", %s: %d needed, %d there", kind_names[why.resource->value()],
-                        static_cast<int>(why.amount_needed), static_cast<int>(why.amount_left));
-        for (const role_shortage& one : why.roles)
-            std::printf("; %s: %d needed, %d possible",
-                        known[made.gang].spec.tree[one.role].name.c_str(),
-                        static_cast<int>(one.needed), static_cast<int>(one.possible));
-        std::printf("\n");
+    for (const words::told_reason& why : words::tell_reasons(
+             known, made.gang, explain(known, made.gang, options), {&kinds, *options.scope}, names))
+        std::printf("  %s, %s: %s\n", why.code.c_str(), why.kind.c_str(), why.message.c_str());
+
+    const words::change_writer write(known, kinds, made.gang, names);
+    for (const remedy& each : what_helps(known, made.gang, 0).remedies) {
+        std::string changes;
+        std::string texts;
+        for (const change& one : each) {
+            changes += (changes.empty() ? "" : ", ") + std::string(name_of(words::code_of(one)));
+            texts += (texts.empty() ? "" : ", and ") + write(one);
+        }
+        std::printf("  starts if %s (%s)\n", texts.c_str(), changes.c_str());
     }
 }
 
 } // namespace
 
 int main() {
+    const kind_table kinds = named_kinds();
     cluster known;
     add_node(known, "gpu-1", 8, 8, false);
     add_node(known, "gpu-2", 8, 8, true);
@@ -115,5 +117,5 @@ int main() {
 
     for (const decision& made : cycle(known, 0).decisions)
         if (made.outcome.kind != answer::admitted)
-            print(known, made);
+            print(known, kinds, made);
 }
