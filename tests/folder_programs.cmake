@@ -1,0 +1,78 @@
+# MUSTER_UNITY_TESTS=OFF: a program test_<folder> for each folder of tests/muster, so that an edit of a
+# header compiles only the tests that include it. A precompiled header of each folder has what its
+# headers include from outside the folder, so an edit of the folder's own headers leaves it as it is.
+
+# muster_precompile(<program> <folder> <test>...)
+function(muster_precompile program folder)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/muster/${folder}/*.hpp")
+  set(included)
+  foreach(header IN LISTS headers)
+    file(STRINGS ${header} lines REGEX "^#include <[^>]+>$")
+    list(APPEND included ${lines})
+  endforeach()
+  foreach(test IN LISTS ARGN)
+    file(STRINGS ${test} lines REGEX "^#include <[^>]+>$")
+    list(FILTER lines EXCLUDE REGEX "<(muster|support|serve)/")
+    list(APPEND included ${lines})
+  endforeach()
+  list(TRANSFORM included REPLACE "^#include " "")
+  list(FILTER included EXCLUDE REGEX "^<muster/${folder}/")
+  list(REMOVE_DUPLICATES included)
+  list(SORT included)
+  target_precompile_headers(${program} PRIVATE ${included})
+  # ccache leaves out what uses a precompiled header, and would hash it for nothing.
+  set_target_properties(${program} PROPERTIES CXX_COMPILER_LAUNCHER "")
+  # The functions of the precompiled header are compiled once, not by every test: half of the time. The
+  # link has the only dependency on the object, since CMake would make the header wait for it.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_GENERATOR STREQUAL "Ninja"
+     AND CMAKE_BUILD_TYPE STREQUAL "Debug")
+    set(header "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${program}.dir/cmake_pch.hxx.pch")
+    set(object "${CMAKE_CURRENT_BINARY_DIR}/${program}_precompiled.o")
+    target_compile_options(${program} PRIVATE -fpch-codegen)
+    add_custom_command(OUTPUT "${object}" DEPENDS "${header}" VERBATIM
+      COMMAND "${CMAKE_CXX_COMPILER}" -O0 -g1 -c "${header}" -o "${object}")
+    add_custom_target(${program}_precompiled DEPENDS "${object}")
+    target_link_libraries(${program} PRIVATE "${object}")
+    set_target_properties(${program} PROPERTIES LINK_DEPENDS "${object}")
+  endif()
+endfunction()
+
+# muster_folder_programs([CORE] TESTS <test>... LINKS <target>...)
+function(muster_folder_programs)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "CORE" "" "TESTS;LINKS")
+  set(core)
+  if(arg_CORE)
+    set(core CORE)
+  endif()
+  set(folders)
+  foreach(test IN LISTS arg_TESTS)
+    string(REGEX REPLACE "^.*/tests/muster/(([^/]+)/)?.*$" "\\2" folder ${test})
+    if(NOT folder)
+      set(folder root)
+    endif()
+    list(APPEND folders ${folder})
+    list(APPEND tests_of_${folder} ${test})
+    # Only tests that draw random cases run long enough to gain from optimisation. Their flags are
+    # not those of the precompiled header.
+    file(STRINGS ${test} draws LIMIT_COUNT 1 REGEX "support/(cases|settings)\\.hpp")
+    if(draws AND CMAKE_BUILD_TYPE STREQUAL "Release")
+      set_source_files_properties(${test} PROPERTIES
+        COMPILE_OPTIONS -O1 SKIP_PRECOMPILE_HEADERS ON)
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES folders)
+  foreach(folder IN LISTS folders)
+    muster_unit_tests(test_${folder} ${core} SOURCES ${tests_of_${folder}} LINKS ${arg_LINKS})
+    list(LENGTH tests_of_${folder} count)
+    if(count GREATER 3)
+      muster_precompile(test_${folder} ${folder} ${tests_of_${folder}})
+    endif()
+  endforeach()
+endfunction()
+
+muster_unit_tests(test_odr CORE SOURCES ${muster_odr_sources} LINKS muster::muster)
+muster_folder_programs(CORE TESTS ${muster_core_tests} LINKS muster::muster)
+muster_folder_programs(TESTS ${muster_door_tests} LINKS ${muster_door_links})
+muster_folder_programs(TESTS ${muster_program_tests} LINKS ${muster_door_links} muster_print)
+muster_folder_programs(TESTS ${muster_api_server_tests} LINKS ${muster_api_server_links})
+muster_folder_programs(TESTS ${muster_kube_tests} LINKS ${muster_kube_links})
