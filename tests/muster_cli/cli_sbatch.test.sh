@@ -14,6 +14,10 @@ for script in train parts array waits; do
 done
 golden sbatch_whatif.table 3 whatif -f sbatch/nodes.yaml -f sbatch/train.sbatch --add-nodes 2xgpu2
 
+# A simulated job runs until its time limit.
+golden sbatch_run.text 0 run -f sbatch/nodes.yaml -f sbatch/limit.sbatch
+same sbatch_run.stderr "$work/err"
+
 golden sbatch_train.volcano.yaml 0 translate -f sbatch/train.sbatch --to volcano
 same sbatch_train.volcano.stderr "$work/err"
 golden sbatch_parts.workload.yaml 0 translate -f sbatch/parts.sbatch --to workload-1.37

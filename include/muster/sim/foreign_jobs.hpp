@@ -21,7 +21,8 @@ inline namespace v0_1 {
 namespace sim {
 
 /// Whether objects of a kind are jobs of others that a run can take up: Kubeflow's, Volcano's,
-/// Kubernetes' own, JobSets, LeaderWorkerSets and Ray's, and what they need to be read.
+/// Kubernetes' own, JobSets, LeaderWorkerSets, Ray's and batch scripts of Slurm, and what they need
+/// to be read.
 [[nodiscard]] inline bool is_foreign_job(std::string_view version, std::string_view kind) {
     if (version.starts_with("kubeflow.org/"))
         return kind.ends_with("Job");
@@ -29,7 +30,7 @@ namespace sim {
         return kind == "Job";
     return version.starts_with("jobset.x-k8s.io/") ||
            version.starts_with("leaderworkerset.x-k8s.io/") || version.starts_with("ray.io/") ||
-           version.starts_with("trainer.kubeflow.org/");
+           version.starts_with("trainer.kubeflow.org/") || version.starts_with("slurm.muster.dev/");
 }
 
 /// Jobs of others as T9k's scheduler would see them.
