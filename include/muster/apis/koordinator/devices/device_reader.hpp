@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <muster/apis/core/reading_context.hpp>
 #include <muster/apis/koordinator/devices/names.hpp>
@@ -91,11 +92,17 @@ inline void read_functions(const field& groups_at, shared_device& to) {
                        to.functions.end());
 }
 
+/// An entry of the list of devices.
+struct koordinator_entry {
+    shared_device device;
+    /// Empty = it has none.
+    std::string uuid;
+};
+
 /// Reads one device. Returns nullopt if its type is none of GPU, RDMA and FPGA, or if an error was
 /// reported.
-[[nodiscard]] inline std::optional<shared_device>
-read_koordinator_one(object_reader& object, std::map<std::string, std::string>& uuids,
-                     std::vector<std::string>& remarks) {
+[[nodiscard]] inline std::optional<koordinator_entry>
+read_koordinator_one(object_reader& object, std::vector<std::string>& remarks) {
     namespace names = koordinator_devices;
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     const auto type = object.required("type").as_string();
@@ -135,15 +142,14 @@ read_koordinator_one(object_reader& object, std::map<std::string, std::string>& 
     read.pcie = topology.optional("pcieID").as_string().value_or(std::string_view{});
     topology.ignore({"socketID", "busID"});
     topology.finish();
-    if (uuid)
-        uuids.emplace(read.id, *uuid);
-    return read;
+    return koordinator_entry{std::move(read), std::string(uuid.value_or(std::string_view{}))};
 }
 
 } // namespace detail
 
 /// Reads a Device object: its GPUs, RDMA and FPGA devices, and its partitions of GPUs. Devices of
-/// other types are ignored. A device that is listed twice gets no pods. O(devices²).
+/// other types are ignored. A device that is listed twice, by its minor number or by its id, gets
+/// no pods. O(devices²).
 [[nodiscard]] inline koordinator_device_object read_koordinator_device(object_reader& object,
                                                                        reading_context& context) {
     koordinator_device_object read;
@@ -153,18 +159,35 @@ read_koordinator_one(object_reader& object, std::map<std::string, std::string>& 
     object_reader spec = spec_at.as_object();
     const field devices_at = spec.optional("devices");
     const array_reader devices = devices_at.as_array();
+    // The minor number that first had an id, by type and id: a Binding names devices by both.
+    std::map<std::pair<std::string, std::string>, std::string> first_with;
     devices.for_each_object([&](object_reader& each) {
-        auto device = detail::read_koordinator_one(each, read.uuids, read.shares.remarks);
-        if (!device)
+        auto entry = detail::read_koordinator_one(each, read.shares.remarks);
+        if (!entry)
             return;
-        if (shared_device* const listed = read.shares.find(device->id)) {
-            const std::string why = " is listed twice, and gets no pods (expected each minor once)";
-            each.warning("device " + device->id + " of node " + read.shares.node + why);
-            read.shares.remarks.push_back("device " + device->id + why);
-            listed->healthy = false;
-            return;
+        const std::string id = entry->device.id;
+        const std::string type = entry->device.type;
+        const auto close = [&](const std::string& why, const std::string& also) {
+            each.warning("device " + id + " of node " + read.shares.node + why);
+            read.shares.remarks.push_back("device " + id + why);
+            for (const std::string& closed : {id, also})
+                if (shared_device* const device = read.shares.find(closed))
+                    device->healthy = false;
+        };
+        if (read.shares.find(id)) {
+            close(" is listed twice, and gets no pods (expected each minor once)", id);
+        } else {
+            read.shares.devices.push_back(std::move(entry->device));
+            if (!entry->uuid.empty())
+                read.uuids.emplace(id, entry->uuid);
         }
-        read.shares.devices.push_back(std::move(*device));
+        if (entry->uuid.empty())
+            return;
+        const std::string& first = first_with.try_emplace({type, entry->uuid}, id).first->second;
+        if (first != id)
+            close(" has the id " + in_quotes(entry->uuid) + " of device " + first +
+                      ", and both get no pods (expected each id once)",
+                  first);
     });
     spec.finish();
     const auto place = [](const shared_device& of) {

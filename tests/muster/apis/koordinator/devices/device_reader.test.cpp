@@ -135,6 +135,35 @@ TEST_CASE("a minor number that a Device lists twice gets no pods") {
     CHECK(made.findings.find("device 3 of node n1 is listed twice") != std::string::npos);
 }
 
+TEST_CASE("an id that a Device lists under two minor numbers closes both, and no other device") {
+    const auto with_id = [](const std::string& minor, const std::string& id) {
+        return "{type: gpu, id: " + id + ", minor: " + minor +
+               ", health: true, resources: " + amounts + "}";
+    };
+    const auto healthy = [](const reading& of) {
+        std::string ids;
+        for (const auto& each : of.object.shares.devices)
+            ids += each.healthy ? each.id + " " : std::string();
+        return ids;
+    };
+    const auto made =
+        read(with_id("0", "GPU-a") + "," + with_id("1", "GPU-a") + "," + with_id("2", "GPU-b"));
+    CHECK(made.object.shares.devices.size() == 3);
+    CHECK(healthy(made) == "2 ");
+    const std::string why = "has the id \"GPU-a\" of device 0, and both get no pods";
+    CHECK(made.findings.find("device 1 of node n1 " + why) != std::string::npos);
+    REQUIRE(made.object.shares.remarks.size() == 1);
+    CHECK(made.object.shares.remarks[0].starts_with("device 1 " + why));
+    // The entry that is dropped for its minor number names an id, too.
+    CHECK(healthy(read(with_id("0", "GPU-a") + "," + with_id("0", "GPU-b") + "," +
+                       with_id("1", "GPU-b") + "," + with_id("2", "GPU-c"))) == "2 ");
+    // Devices without ids, and those of different types, are different devices.
+    const std::string nic = "{type: rdma, id: GPU-a, minor: 0, health: true, resources: "
+                            "{koordinator.sh/rdma: 100}}";
+    CHECK(healthy(read(with_id("0", "GPU-a") + "," + nic)) == "0 rdma/0 ");
+    CHECK(healthy(read(with_id("0", "''") + "," + with_id("1", "''"))) == "0 1 ");
+}
+
 TEST_CASE("malformed fields of a Device are findings with their places") {
     const auto made = read("{type: gpu, minor: -1, health: true, resources: " + amounts + "}");
     CHECK(made.object.shares.devices.empty());
