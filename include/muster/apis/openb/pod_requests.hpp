@@ -57,18 +57,12 @@ namespace detail {
     return indices;
 }
 
-} // namespace detail
-
-/// Reads what a pod requests of openb's GPUs. Annotations request for all containers together. A
-/// pod without them requests whole GPUs by its resources, which need idle devices. 0 thousandths
-/// request nothing. A share counts for memory and for cores; cores are rounded up to whole percent.
-/// O(annotations + containers).
+/// Reads what a pod requests of openb's GPUs, apart from their indices; see read_openb_requests().
 [[nodiscard]] inline pod_share_requests
-read_openb_requests(const object_metadata& pod, const std::vector<container_resources>& containers,
-                    diagnostics& out) {
+read_openb_amounts(const object_metadata& pod, const std::vector<container_resources>& containers,
+                   diagnostics& out) {
     const metadata_text milli_at(pod, "pod", openb::milli_key, out);
     const metadata_text count_at(pod, "pod", openb::count_key, out);
-    const metadata_text index_at(pod, "pod", openb::index_key, out);
     pod_share_requests read;
     read.containers = containers.size();
     const auto refuse = [&](const metadata_text& at, const char* expected) {
@@ -109,15 +103,36 @@ read_openb_requests(const object_metadata& pod, const std::vector<container_reso
         if (!names.empty())
             request.filter.model_names = std::move(names);
     }
-    if (!index_at.text().empty()) {
-        request.filter.ids = detail::openb_indices(index_at.text());
-        if (!request.filter.ids || static_cast<std::int64_t>(request.filter.ids->size()) != *count)
-            return refuse(index_at, "as many different indices as GPUs");
-    }
     // The tightest GPU for one share; the first ones for several.
     if (*count == 1)
         request.order = {device_key::memory_down, device_key::index_up, device_key::index_up};
     read.requests.push_back({0, std::move(request)});
+    return read;
+}
+
+} // namespace detail
+
+/// Reads what a pod requests of openb's GPUs. Annotations request for all containers together. A
+/// pod without them requests whole GPUs by its resources, which need idle devices. 0 thousandths
+/// request nothing. A share counts for memory and for cores; cores are rounded up to whole percent.
+/// O(annotations + containers).
+[[nodiscard]] inline pod_share_requests
+read_openb_requests(const object_metadata& pod, const std::vector<container_resources>& containers,
+                    diagnostics& out) {
+    const metadata_text index_at(pod, "pod", openb::index_key, out);
+    pod_share_requests read = detail::read_openb_amounts(pod, containers, out);
+    const bool has_annotations = pod.annotations.find(openb::milli_key) != nullptr;
+    if (read.requests.empty() || !has_annotations || index_at.text().empty())
+        return read;
+    share_request& request = read.requests.front().request;
+    request.filter.ids = detail::openb_indices(index_at.text());
+    if (!request.filter.ids ||
+        static_cast<std::int64_t>(request.filter.ids->size()) != request.count) {
+        read.requests.clear();
+        read.unsupported.push_back(index_at.text_of(in_quotes(index_at.text()) +
+                                                    " (expected as many different indices as "
+                                                    "GPUs)"));
+    }
     return read;
 }
 

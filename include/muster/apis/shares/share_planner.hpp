@@ -31,6 +31,7 @@
 #include <muster/apis/shares/share_systems.hpp>
 #include <muster/apis/shares/share_text.hpp>
 #include <muster/apis/shares/shared_gpu_view.hpp>
+#include <muster/apis/shares/unknown_devices.hpp>
 #include <muster/apis/volcano/vgpu/node_register.hpp>
 #include <muster/devices/gpu_instance.hpp>
 
@@ -234,52 +235,18 @@ private:
         const share_system system = *of.stock.system;
         const auto shares =
             system == share_system::kai ? std::nullopt : read_held_shares(system, pod, *out_);
-        if (system == share_system::koordinator)
-            close_unlisted(pod, shares, of.stock);
         if (system == share_system::kai) {
             demand.held = of.held[&pod];
-        } else if (shares) {
-            // What is on another node says nothing of this one. Without a list of devices, the pod
-            // can have more than its instances.
-            const bool lacks_list = system == share_system::hami &&
-                                    !pod.metadata.annotations.find(hami::allocated_key) &&
-                                    !read_share_requests(system, pod, *out_).empty();
-            if (!shares->unread.empty() || (!shares->node.empty() && shares->node != pod.node) ||
-                lacks_list)
-                close(of.stock);
-            demand.held = held_of(of, pod, *shares);
-        } else if (system != share_system::koordinator &&
-                   !read_share_requests(system, pod, *out_).empty()) {
-            // The pod runs on devices that no annotation names.
-            close(of.stock);
+        } else {
+            close_unknown_devices(system, pod, shares, of.stock.devices, unread_.contains(pod.node),
+                                  *out_);
+            if (shares)
+                demand.held = held_of(of, pod, *shares);
         }
         demand.held_gpus = held_gpu_part(of.stock, demand.held);
         if (!demand.held.empty())
             add_demand(pod, std::move(demand), into);
     }
-    static void close(share_stock& of) {
-        for (shared_device& each : of.devices)
-            each.healthy = false;
-    }
-
-    /// Closes the devices of each type that the pod requests, if its annotation lists none of them:
-    /// it is unknown which ones it uses.
-    static void close_unlisted(const pod_object& pod, const std::optional<pod_shares>& listed,
-                               share_stock& of) {
-        std::set<std::string, std::less<>> types =
-            koordinator_types(pod.share_containers, kai_fractions::gpu_resource);
-        if (listed)
-            for (const held_share& each : listed->shares) {
-                const std::size_t end = each.device.find('/');
-                types.erase(end == std::string::npos ? std::string(koordinator_devices::gpu_type)
-                                                     : each.device.substr(0, end));
-            }
-        for (shared_device& each : of.devices)
-            if (types.contains(each.type.empty() ? koordinator_devices::gpu_type
-                                                 : std::string_view(each.type)))
-                each.healthy = false;
-    }
-
     /// Returns the devices of the node without any use. One copy of a node's devices serves all its
     /// pods, as the labels of virtual functions make copies expensive.
     [[nodiscard]] static node_shares& unused_devices(node_devices& of) {

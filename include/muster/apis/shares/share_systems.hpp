@@ -55,6 +55,24 @@ read_share_requests(share_system system, const pod_object& pod, diagnostics& out
     return read_openb_requests(pod.metadata, pod.share_containers, out);
 }
 
+/// Returns the annotation that lists the devices of a standing pod. Precondition: the system is not
+/// KAI.
+[[nodiscard]] constexpr std::string_view list_key_of(share_system system) noexcept {
+    switch (system) {
+    case share_system::hami:
+        return hami::allocated_key;
+    case share_system::volcano:
+        return volcano_vgpu::ids_key;
+    case share_system::koordinator:
+        return koordinator_devices::allocated_key;
+    case share_system::openb:
+        return openb::index_key;
+    case share_system::kai:
+        break;
+    }
+    return {};
+}
+
 /// Returns what a pod on a node of the system holds, by its annotations; nullopt if they list no
 /// devices. Always nullopt for KAI, where it depends on all pods of the node: see kai_devices().
 /// O(annotations).

@@ -253,6 +253,94 @@ TEST_CASE("a node gives no GPUs if the devices of one of its pods are unknown") 
 
 namespace {
 
+/// Checks that a node with two GPUs gives none because of what the standing pod lists, with a
+/// warning that ends with `why`; and that it gives one if the pod has the annotations `complete`.
+void check_closes(const notation& with, pod_text standing, const std::string& complete,
+                  const std::string& why) {
+    CAPTURE(with.system);
+    CAPTURE(standing.annotations);
+    standing.name = "s";
+    standing.node = "n1";
+    const std::string waiting = pod(with.pod("a", 2));
+    std::string warnings;
+    CHECK(placed(with.node("n1", 2) + pod(standing) + waiting, nullptr, &warnings) == "s=n1 ");
+    CHECK(warnings.find("pod default/s: ") != std::string::npos);
+    CHECK(warnings.find(why) != std::string::npos);
+    if (complete.empty())
+        return;
+    standing.annotations = complete;
+    warnings.clear();
+    CHECK(placed(with.node("n1", 2) + pod(standing) + waiting, nullptr, &warnings) == "a=n1 s=n1 ");
+    CHECK(warnings.empty());
+}
+
+} // namespace
+
+TEST_CASE("a node gives no GPUs if one of its pods requests more than it lists, with a warning") {
+    const std::vector<notation> all = notations();
+    const std::string one_of_two =
+        "the pod requests 2 and lists 1 of the GPUs of node n1; which ones it uses is unknown, so "
+        "the node gives none";
+    const auto list = [](const std::string& key, const std::string& text) {
+        return key + ": '" + text + "'";
+    };
+    const std::string hami = "hami.io/vgpu-devices-allocated";
+    const std::string first = "GPU-0,NVIDIA,5000,0:";
+    const std::string second = "GPU-1,NVIDIA,5000,0:";
+    const std::string both_hami = list(hami, first + second + ";");
+    for (const std::string& text : {first + ";", first + first + ";", first + "GPU-9,N,1,0:;"})
+        check_closes(all[0], {"", "nvidia.com/gpu: 2", list(hami, text)}, both_hami, one_of_two);
+    const std::string volcano = "volcano.sh/vgpu-ids-new";
+    const std::string two = "volcano.sh/vgpu-number: 2, volcano.sh/vgpu-memory: 5000";
+    check_closes(all[1], {"", two, list(volcano, first)}, list(volcano, first + second),
+                 one_of_two);
+    const std::string koordinator = "scheduling.koordinator.sh/device-allocated";
+    const std::string amounts = R"(,"resources":{"koordinator.sh/gpu-memory-ratio":"50"}})";
+    check_closes(
+        all[2],
+        {"", "koordinator.sh/gpu.shared: 2, koordinator.sh/gpu-memory-ratio: 100",
+         list(koordinator, R"({"gpu":[{"minor":0)" + amounts + "]}")},
+        list(koordinator, R"({"gpu":[{"minor":0)" + amounts + R"(,{"minor":1)" + amounts + "]}"),
+        one_of_two);
+    const std::string openb =
+        "alibabacloud.com/gpu-milli: '500', alibabacloud.com/gpu-count: '2', ";
+    for (const char* const index : {"0", "0-7"})
+        check_closes(all[4], {"", "", openb + list("alibabacloud.com/gpu-index", index)},
+                     openb + list("alibabacloud.com/gpu-index", "0-1"), one_of_two);
+}
+
+TEST_CASE("a standing pod without marks, or with empty ones, is named in a warning") {
+    const std::vector<notation> all = notations();
+    const std::string none = "the pod requests 1 and lists 0 of the GPUs of node n1; ";
+    for (const notation& with : all)
+        if (with.system != "KAI")
+            check_closes(with, with.pod("s", 3), "", none);
+    pod_text hami = all[0].pod("s", 3);
+    pod_text volcano = all[1].pod("s", 3);
+    for (const char* const empty : {"''", "';'"}) {
+        hami.annotations = std::string("hami.io/vgpu-devices-allocated: ") + empty;
+        check_closes(all[0], hami, "", none);
+        volcano.annotations = std::string("volcano.sh/vgpu-ids-new: ") + empty;
+        check_closes(all[1], volcano, "", none);
+    }
+    check_closes(all[3], all[3].pod("s", 3), "", "0 groups for 1 GPUs");
+    hami.annotations =
+        "hami.io/vgpu-node: n2, hami.io/vgpu-devices-allocated: 'GPU-0,NVIDIA,1,0:;'";
+    check_closes(all[0], hami, "",
+                 "the devices are those of node n2, but the pod is on node n1, which gives none");
+}
+
+TEST_CASE("a standing pod may list a device whose entry in the register cannot be read") {
+    const std::string with_broken = node("n1", ", nvidia.com/gpu: 20",
+                                         ", annotations: {hami.io/node-nvidia-register: "
+                                         "'GPU-0,10,10000,100,NVIDIA-A100,0,true:GPU-1,many:'}");
+    const pod_text standing{"s", "nvidia.com/gpu: 1",
+                            "hami.io/vgpu-devices-allocated: 'GPU-1,NVIDIA,9000,0:;'", "", "n1"};
+    CHECK(placed(with_broken + pod(standing) + pod(notations()[0].pod("a", 5))) == "a=n1 s=n1 ");
+}
+
+namespace {
+
 /// A node with one GPU of 40 GB in mode mig, in the notation of HAMi or Volcano.
 std::string partitioned(bool of_hami, const std::string& name,
                         const std::string& model = "NVIDIA-A100-SXM4-40GB") {
