@@ -68,9 +68,8 @@ public:
         /// Only reservation pods of this scheduler await sharers; empty = of any.
         std::string scheduler{};
         /// Pods are planned to be bound. NPUs of Koordinator get no pods, and pods that request
-        /// NPUs wait, as the annotations of their device plugin are not written. All that KAI's
-        /// fractions need must be there: a pod waits if it does not name its ConfigMaps or names
-        /// its groups already, and a group gets no pods if no reservation pod names its GPU.
+        /// NPUs wait, as the annotations of their device plugin are not written. A pod with a
+        /// fraction of KAI waits if it does not name its ConfigMaps or names its groups already.
         bool binds_pods = false;
     };
 
@@ -92,9 +91,14 @@ public:
         };
         has_fractions_ = some_pod(share_system::kai, shares_by_kai);
         has_thousandths_ = some_pod(share_system::openb, shares_by_openb);
-        for (const pod_object* const pod : pods_)
-            if (!pod->node.empty() && is_there(*pod))
+        for (const pod_object* const pod : pods_) {
+            if (pod->node.empty())
+                continue;
+            if (is_there(*pod))
                 on_node_[pod->node].push_back(pod);
+            else if (pod->metadata.key.name_space == how_.reservations)
+                ended_reservations_[pod->node].push_back(pod);
+        }
         for (const node_object* const node : nodes_)
             if (std::optional<node_devices> found = devices_of(*node);
                 found && how_.served.contains(*found->stock.system)) {
@@ -191,13 +195,20 @@ private:
     [[nodiscard]] node_devices kai_node(const node_object& node, std::int64_t gpus) {
         std::vector<kai_pod> standing;
         const auto& pods = on_node_[node.metadata.key.name];
-        for (const pod_object* const pod : pods)
-            standing.push_back(read_kai_pod(pod->metadata, pod->share_containers, *out_,
+        const auto read = [&](const pod_object& pod) {
+            standing.push_back(read_kai_pod(pod.metadata, pod.share_containers, *out_,
                                             how_.reservations, how_.scheduler));
-        node_shares made = kai_devices(node.metadata, gpus, standing, *out_, how_.binds_pods);
+        };
+        for (const pod_object* const pod : pods)
+            read(*pod);
+        for (const pod_object* const pod : ended_reservations_[node.metadata.key.name]) {
+            read(*pod);
+            standing.back().is_ending = standing.back().has_ended = true;
+        }
+        node_shares made = kai_devices(node.metadata, gpus, standing, *out_);
         node_devices of;
         std::size_t next_whole = 0;
-        for (std::size_t at = 0; at < standing.size(); ++at) {
+        for (std::size_t at = 0; at < pods.size(); ++at) {
             const kai_pod& pod = standing[at];
             std::vector<held_device_share>& held = of.held[pods[at]];
             for (std::size_t device = 0; device < made.devices.size() && pod.share; ++device)
@@ -461,6 +472,8 @@ private:
     options how_;
     std::map<std::string_view, const koordinator_device_object*> koordinator_;
     std::map<std::string, std::vector<const pod_object*>> on_node_;
+    /// KAI's reservation pods that have ended, by node.
+    std::map<std::string, std::vector<const pod_object*>> ended_reservations_;
     std::map<std::string, node_devices> known_;
     std::set<share_system> systems_;
     /// Nodes with registers that cannot be read, with their system and why.

@@ -22,7 +22,8 @@ using namespace muster::codec;
 
 namespace {
 
-/// Returns "pod=node " of the pods with nodes, in the order of pods.
+/// Returns "pod=node " of the pods with nodes, in the order of pods, without those of
+/// reservation().
 std::string placed(const std::string& text, std::string* waits = nullptr,
                    std::string* warnings = nullptr) {
     static std::vector<std::vector<document>> kept;
@@ -39,7 +40,7 @@ std::string placed(const std::string& text, std::string* waits = nullptr,
     static_cast<void>(muster::cycle(cluster.state, cluster.now));
     std::string made;
     for (const auto& [key, pod] : cluster.state.pod_keys()) {
-        if (cluster.state[pod].node)
+        if (cluster.state[pod].node && !key.name.starts_with("z-"))
             made += key.name + "=" + cluster.state.key(*cluster.state[pod].node) + " ";
         if (const auto* effects = cluster.volumes.find(key); effects && waits)
             for (const std::string& each : effects->unmodelled)
@@ -61,7 +62,19 @@ struct pod_text {
     std::string labels{};
     std::string node{};
     int gang = 0;
+    /// Further objects.
+    std::string more{};
 };
+
+/// The reservation pod of KAI that holds a GPU of node n1 for a group.
+std::string reservation(const std::string& group, const std::string& gpu,
+                        const std::string& phase = "Running") {
+    return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: z-" + group +
+           ", namespace: kai-resource-reservation, labels: {runai-gpu-group: " + group +
+           "}, annotations: {run.ai/reserve_for_gpu_index: '" + gpu +
+           "'}}\nspec: {nodeName: n1, containers: [{name: c}]}\nstatus: {phase: " + phase + "}\n";
+}
+
 std::string pod(const pod_text& of) {
     std::string labels = of.labels;
     if (of.gang > 0)
@@ -73,7 +86,7 @@ std::string pod(const pod_text& of) {
            ", labels: {" + labels + "}, annotations: {" + of.annotations + "}}\nspec: {" +
            (of.node.empty() ? "" : "nodeName: " + of.node + ", ") +
            "containers: [{name: c, resources: {limits: {" + of.limits + "}}}]}\n" +
-           (of.node.empty() ? "" : "status: {phase: Running}\n");
+           (of.node.empty() ? "" : "status: {phase: Running}\n") + of.more;
 }
 
 /// A notation: a node with GPUs of 10,000 MiB, and a pod that requests a part of one.
@@ -181,8 +194,10 @@ std::vector<notation> notations() {
              return pod_text{name, "", "gpu-fraction: '0." + std::to_string(tenths) + "'"};
          },
          [](pod_text of, int, int gpu) {
-             of.labels = "runai-gpu-group: group-" + std::to_string(gpu);
+             const std::string group = "group-" + std::to_string(gpu);
+             of.labels = "runai-gpu-group: " + group;
              of.node = "n1";
+             of.more = reservation(group, std::to_string(gpu));
              return of;
          }},
         {"openb",
@@ -539,6 +554,36 @@ TEST_CASE("a GPU that awaits sharers of KAI gets a fraction, and no pod with a w
     std::string kais = reserved;
     kais.replace(kais.find("muster.dev/reserved-by"), 22, "other");
     CHECK(placed(kais + pod({"a", "", "gpu-fraction: '0.5'"})) == "r=n1 ");
+}
+
+TEST_CASE(
+    "GPUs of KAI that no reservation pod of their own names get no fraction in a plan either") {
+    const auto sharer = [](const std::string& name, const std::string& group) {
+        return pod({name, "", "gpu-fraction: '0.2'", "runai-gpu-group: " + group, "n1"});
+    };
+    const auto starts = [&](const std::string& more, std::string& warnings) {
+        // The group g is on one of two GPUs. A pod w with a whole GPU takes the other one.
+        const std::string found = placed(
+            node("n1", ", nvidia.com/gpu: 2", ", labels: {nvidia.com/gpu.memory: \"10000\"}") +
+                sharer("s", "g") + more + pod({"a", "", "gpu-fraction: '0.5'"}),
+            nullptr, &warnings);
+        return found.find("a=n1 ") != std::string::npos;
+    };
+    const std::string whole = pod({"w", "nvidia.com/gpu: 1", "", "", "n1"});
+    const auto check = [&](const std::string& more, const std::string& why) {
+        CAPTURE(more);
+        std::string warnings;
+        CHECK(starts(more, warnings) == why.empty());
+        CHECK((why.empty() ? warnings.empty() : warnings.find(why) != std::string::npos));
+    };
+    check(whole + reservation("g", "0"), "");
+    check(whole, "node n1: GPU group g gets no pods: it has sharers, and no reservation pod");
+    check(sharer("t", "h") + reservation("g", "0") + reservation("h", "1"), "");
+    for (const char* const phase : {"Running", "Failed"})
+        check(
+            sharer("t", "h") + reservation("g", "0") + reservation("h", "0", phase),
+            "node n1: GPU group g gets no pods: its reservation pod names GPU 0, as that of group "
+            "h does");
 }
 
 TEST_CASE(

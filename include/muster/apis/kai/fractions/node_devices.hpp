@@ -53,9 +53,13 @@ struct kai_pod {
     /// The GPU of a reservation pod can be given to pods although it has no sharers: Muster made
     /// the reservation pod, and the pod is not ending.
     bool awaits_sharers = false;
-    /// Of a reservation pod: the text by which it names its GPU; empty = it does not, or the pod is
-    /// about to end.
+    /// Of a reservation pod: the text by which it names its GPU; empty = it does not.
     std::string gpu;
+    /// The pod has ended or is being deleted. Its GPU can be given to another pod while the sharers
+    /// of its group still use it.
+    bool is_ending = false;
+    /// The pod has ended, and holds no GPU.
+    bool has_ended = false;
     /// Why the GPUs of the pod are unknown; empty = they are known.
     std::string unread;
 };
@@ -76,25 +80,69 @@ struct kai_pod {
 
 namespace detail {
 
-/// The groups whose GPU is known: a reservation pod names it, and that of no other group does. Of
-/// those in `unusable` a reservation pod names it by a text that no other pod can use.
+/// What reservation pods say of the GPUs of groups.
 struct kai_reserved {
+    /// The groups whose GPU is known: a reservation pod that stands names it, and that of no other
+    /// group does.
     std::set<std::string_view> known;
-    std::set<std::string_view> unusable;
+    /// By group, why no pod can get the GPU that its reservation pod names.
+    std::map<std::string_view, std::string> faults;
 };
 
+/// O(pods × groups × log pods).
 [[nodiscard]] inline kai_reserved reserved_by_kai_pods(const std::vector<kai_pod>& pods) {
-    kai_reserved made;
+    std::set<std::string_view> shared;
+    for (const kai_pod& pod : pods)
+        if (!pod.is_reservation)
+            shared.insert(pod.groups.begin(), pod.groups.end());
     std::map<std::string_view, std::set<std::string_view>> groups_of;
     for (const kai_pod& pod : pods)
         for (const std::string& group : pod.groups)
-            if (pod.is_reservation && !pod.gpu.empty())
+            if (pod.is_reservation && !pod.gpu.empty() &&
+                (!pod.is_ending || shared.contains(group)))
                 groups_of[pod.gpu].insert(group);
-    for (const auto& [gpu, groups] : groups_of) {
-        const bool is_usable = groups.size() == 1 && names_kai_gpu(gpu);
-        (is_usable ? made.known : made.unusable).insert(groups.begin(), groups.end());
-    }
+    kai_reserved made;
+    for (const kai_pod& pod : pods)
+        for (const std::string& group : pod.groups) {
+            if (!pod.is_reservation || pod.gpu.empty() || pod.is_ending)
+                continue;
+            const std::set<std::string_view>& all = groups_of.at(pod.gpu);
+            const auto other =
+                std::ranges::find_if(all, [&](std::string_view each) { return each != group; });
+            if (!names_kai_gpu(pod.gpu))
+                made.faults.emplace(group, "its reservation pod names " + in_quotes(pod.gpu) +
+                                               " (expected the index or UUID of a GPU)");
+            else if (other != all.end())
+                made.faults.emplace(group, "its reservation pod names GPU " + pod.gpu +
+                                               ", as that of group " + std::string(*other) +
+                                               " does");
+            else
+                made.known.insert(group);
+        }
     return made;
+}
+
+/// Makes the devices of groups unhealthy that can get no pods, with a warning if they have sharers
+/// or a fault. `awaited`: the groups without sharers that can get some.
+inline void close_kai_groups(node_shares& to, const object_metadata& node,
+                             const std::vector<kai_pod>& pods,
+                             const std::set<std::string_view>& awaited, diagnostics& out) {
+    const kai_reserved reserved = reserved_by_kai_pods(pods);
+    for (shared_device& each : to.devices) {
+        const bool has_sharers = each.used.slots > 0;
+        std::string why;
+        if (const auto fault = reserved.faults.find(each.id); fault != reserved.faults.end())
+            why = fault->second;
+        else if (has_sharers && !reserved.known.contains(each.id))
+            why = "it has sharers, and no reservation pod on the node names its GPU (expected "
+                  "annotation " +
+                  std::string(kai_fractions::gpu_key) + ")";
+        // KAI deletes its reservation pods when they have no sharers.
+        each.healthy = why.empty() && (has_sharers || awaited.contains(each.id));
+        if (!why.empty())
+            report(out, severity::warning, node.where, {"metadata"},
+                   "node " + node.key.name + ": GPU group " + each.id + " gets no pods: " + why);
+    }
 }
 
 } // namespace detail
@@ -124,11 +172,11 @@ struct kai_reserved {
 /// id; one for each GPU that a pod uses alone; and the idle ones. The id of an idle device starts
 /// with `idle_prefix`; when a pod shares it, a new group replaces the id. `allocatable`: amount of
 /// nvidia.com/gpu. KAI has no hardware ids: kubelet assigns a GPU to the reservation pod.
-/// `binds_pods`: a group gets pods only if its reservation pod stands and names its GPU; by
-/// default, sharers prove that the group has a GPU. O(pods × groups × devices).
+/// A group gets pods only if its reservation pod stands and names a GPU that no other group has, or
+/// awaits its first sharer; otherwise the pods would get another GPU than the sharers have. Warns
+/// of groups that get none. O(pods × groups × devices).
 [[nodiscard]] inline node_shares kai_devices(const object_metadata& node, std::int64_t allocatable,
-                                             const std::vector<kai_pod>& pods, diagnostics& out,
-                                             bool binds_pods = false) {
+                                             const std::vector<kai_pod>& pods, diagnostics& out) {
     node_shares made{node.key.name, {}, {}};
     const std::int64_t memory = kai_gpu_memory(node, out);
     const auto device = [&](std::string id) {
@@ -145,6 +193,8 @@ struct kai_reserved {
     std::int64_t whole = 0;
     std::set<std::string_view> awaited;
     for (const kai_pod& pod : pods) {
+        if (pod.has_ended)
+            continue;
         if (!pod.unread.empty() && made.blocked.empty())
             made.blocked = pod.unread;
         whole = saturating_add(whole, pod.whole);
@@ -162,14 +212,7 @@ struct kai_reserved {
             found->used.memory = saturating_add(found->used.memory, units_of(*pod.share, memory));
         }
     }
-    const detail::kai_reserved reserved =
-        binds_pods ? detail::reserved_by_kai_pods(pods) : detail::kai_reserved{};
-    for (shared_device& each : made.devices)
-        // KAI deletes its reservation pods when they have no sharers.
-        each.healthy = each.used.slots > 0 ? !binds_pods || reserved.known.contains(each.id)
-                                           : awaited.contains(each.id);
-    for (shared_device& each : made.devices)
-        each.healthy = each.healthy && !reserved.unusable.contains(each.id);
+    detail::close_kai_groups(made, node, pods, awaited, out);
     const auto groups = static_cast<std::int64_t>(made.devices.size());
     whole = std::min(whole, kai_fractions::most_gpus);
     for (std::int64_t index = 0; index < whole; ++index) {

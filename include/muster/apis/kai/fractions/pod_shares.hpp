@@ -147,8 +147,8 @@ read_kai_pod(const object_metadata& pod, const std::vector<container_resources>&
         const std::string* const maker = pod.annotations.find(kai_fractions::reserved_by);
         read.awaits_sharers =
             !pod.terminating && maker && (scheduler.empty() || *maker == scheduler);
-        if (const std::string* const gpu = pod.annotations.find(kai_fractions::gpu_key);
-            gpu && !pod.terminating)
+        read.is_ending = pod.terminating;
+        if (const std::string* const gpu = pod.annotations.find(kai_fractions::gpu_key))
             read.gpu = *gpu;
         // Its GPU is the device of its group.
         if (read.groups.empty())

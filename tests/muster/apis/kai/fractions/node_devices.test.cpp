@@ -49,8 +49,8 @@ TEST_CASE("the GPUs of a node of KAI are those of groups, those of pods, and idl
     const std::vector<kai_pod> pods{
         standing(pod("{gpu-fraction: '0.5'}", "{runai-gpu-group: g}")),
         standing(pod("{gpu-memory: '1000'}", "{runai-gpu-group: g}")),
-        standing(
-            pod("{}", "{runai-gpu-group: g}", "{nvidia.com/gpu: 1}", "kai-resource-reservation")),
+        standing(pod("{run.ai/reserve_for_gpu_index: '0'}", "{runai-gpu-group: g}",
+                     "{nvidia.com/gpu: 1}", "kai-resource-reservation")),
         standing(pod("{}", "{}", "{nvidia.com/gpu: 1}"))};
     const auto made = kai_devices(node, 4, pods, out);
     check_sound(made);
@@ -101,30 +101,80 @@ TEST_CASE("a text names one GPU if it is an index or a UUID") {
         CHECK_FALSE(names_kai_gpu(wrong));
 }
 
-TEST_CASE("when pods are bound, a group with sharers gets more only if a pod names its GPU") {
+TEST_CASE(
+    "a group with sharers gets more only if a reservation pod names its GPU, with a warning") {
     const std::string sharer = pod("{gpu-fraction: '0.5'}", "{runai-gpu-group: g}");
     const auto reservation = [](const std::string& gpu, const std::string& group = "g") {
         return pod(gpu.empty() ? "{}" : "{run.ai/reserve_for_gpu_index: '" + gpu + "'}",
                    "{runai-gpu-group: " + group + "}", "{nvidia.com/gpu: 1}",
                    "kai-resource-reservation");
     };
-    const auto healthy = [&](const std::vector<std::string>& texts, bool binds_pods = true) {
+    // Returns the warning, or an empty text if the group gets more pods.
+    const auto warning = [&](const std::vector<kai_pod>& reservations) {
         std::vector<kai_pod> pods{standing(sharer)};
-        for (const std::string& each : texts)
-            pods.push_back(standing(each));
+        pods.insert(pods.end(), reservations.begin(), reservations.end());
+        object_metadata node;
+        node.key.name = "n1";
         diagnostics out;
-        return kai_devices({}, 2, pods, out, binds_pods).devices.at(0).healthy;
+        const bool is_healthy = kai_devices(node, 2, pods, out).devices.at(0).healthy;
+        CHECK(is_healthy == out.findings().empty());
+        return out.findings().empty() ? std::string() : out.findings().front().message;
     };
-    CHECK(healthy({}, false));
-    CHECK_FALSE(healthy({}));
-    CHECK_FALSE(healthy({reservation("")}));
-    CHECK_FALSE(healthy({reservation("all")}));
-    CHECK(healthy({reservation("0")}));
-    CHECK(healthy({reservation("0"), reservation("1", "h")}));
-    CHECK_FALSE(healthy({reservation("0"), reservation("0", "h")}));
-    std::string ending = reservation("0");
-    ending.replace(ending.find("name: p"), 7, "name: p, deletionTimestamp: '2026-01-01T00:00:00Z'");
-    CHECK_FALSE(healthy({ending}));
+    const auto ending = [&](const kai_pod& of, bool has_ended) {
+        kai_pod made = of;
+        made.is_ending = true;
+        made.has_ended = has_ended;
+        return made;
+    };
+    const std::string no_pods = "node n1: GPU group g gets no pods: ";
+    const std::string none = no_pods +
+                             "it has sharers, and no reservation pod on the node names its GPU "
+                             "(expected annotation run.ai/reserve_for_gpu_index)";
+    CHECK(warning({}) == none);
+    CHECK(warning({standing(reservation(""))}) == none);
+    CHECK(warning({standing(reservation("all"))}) ==
+          no_pods + "its reservation pod names \"all\" (expected the index or UUID of a GPU)");
+    CHECK(warning({standing(reservation("0"))}).empty());
+    CHECK(warning({standing(reservation("0")), standing(reservation("1", "h"))}).empty());
+    const std::string twice = no_pods + "its reservation pod names GPU 0, as that of group h does";
+    const kai_pod of_h = standing(reservation("0", "h"));
+    CHECK(warning({standing(reservation("0")), of_h}) == twice);
+    std::string deleted = reservation("0");
+    deleted.replace(deleted.find("name: p"), 7,
+                    "name: p, deletionTimestamp: '2026-01-01T00:00:00Z'");
+    CHECK(warning({standing(deleted)}) == none);
+    // The sharers of h still use the GPU of a reservation pod that ended.
+    const kai_pod sharer_of_h = standing(pod("{gpu-fraction: '0.5'}", "{runai-gpu-group: h}"));
+    for (const bool has_ended : {false, true}) {
+        CHECK(warning({standing(reservation("0")), ending(of_h, has_ended)}).empty());
+        CHECK(warning({standing(reservation("0")), ending(of_h, has_ended), sharer_of_h}) == twice);
+    }
+}
+
+TEST_CASE("groups that await sharers and name the same GPU get none") {
+    const auto awaiting = [](const std::string& group) {
+        return standing(pod("{muster.dev/reserved-by: m, run.ai/reserve_for_gpu_index: '0'}",
+                            "{runai-gpu-group: " + group + "}", "{nvidia.com/gpu: 1}",
+                            "kai-resource-reservation"));
+    };
+    diagnostics out;
+    CHECK(kai_devices({}, 2, {awaiting("g")}, out).devices.at(0).healthy);
+    CHECK(out.findings().empty());
+    const auto both = kai_devices({}, 2, {awaiting("g"), awaiting("h")}, out);
+    CHECK_FALSE(both.devices.at(0).healthy);
+    CHECK_FALSE(both.devices.at(1).healthy);
+    CHECK(out.findings().size() == 2);
+}
+
+TEST_CASE("an ended reservation pod holds no GPU") {
+    kai_pod ended = standing(
+        pod("{}", "{runai-gpu-group: g}", "{nvidia.com/gpu: 1}", "kai-resource-reservation"));
+    ended.is_ending = ended.has_ended = true;
+    diagnostics out;
+    const auto made = kai_devices({}, 1, {ended}, out);
+    REQUIRE(made.devices.size() == 1);
+    CHECK(made.devices[0].id.starts_with(kai_fractions::idle_prefix));
+    CHECK(made.devices[0].healthy);
 }
 
 TEST_CASE("reservation pods may be in another namespace") {
@@ -158,7 +208,11 @@ TEST_CASE("fractions of KAI fill a GPU, fullest first, and then the next one") {
     node.labels.set("nvidia.com/gpu.memory", "10000");
     diagnostics out;
     const auto devices =
-        kai_devices(node, 2, {standing(pod("{gpu-fraction: '0.4'}", "{runai-gpu-group: g}"))}, out)
+        kai_devices(node, 2,
+                    {standing(pod("{gpu-fraction: '0.4'}", "{runai-gpu-group: g}")),
+                     standing(pod("{run.ai/reserve_for_gpu_index: '0'}", "{runai-gpu-group: g}",
+                                  "{nvidia.com/gpu: 1}", "kai-resource-reservation"))},
+                    out)
             .devices;
     const auto third = one(pod("{gpu-fraction: '0.3'}"));
     const auto whole = one(pod("{}", "{}", "{nvidia.com/gpu: 1}"));
