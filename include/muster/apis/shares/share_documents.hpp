@@ -34,6 +34,15 @@ namespace detail {
 
 inline constexpr std::array<std::string_view, 2> container_lists{"initContainers", "containers"};
 
+/// Returns the names of a spec's entries for ResourceClaims. O(entries).
+[[nodiscard]] inline std::vector<std::string> claim_entries_of(const boost::json::object& spec) {
+    std::vector<std::string> names;
+    if (const auto* const entries = translate::find_array(&spec, "resourceClaims"))
+        for (const boost::json::value& each : *entries)
+            names.emplace_back(translate::find_text(each.if_object(), "name").value_or(""));
+    return names;
+}
+
 /// Reads the containers of a spec, init containers first. Sidecars count as ordinary containers,
 /// because they run beside these.
 [[nodiscard]] inline share_template read_share_template(const boost::json::object& metadata,
@@ -69,6 +78,7 @@ inline constexpr std::array<std::string_view, 2> container_lists{"initContainers
         });
     }
     root.ignore_rest();
+    read.claims = claim_entries_of(spec);
     return read;
 }
 
@@ -150,6 +160,7 @@ translate_template(boost::json::object& metadata, boost::json::object& spec, sha
 /// Translates the shares of GPUs that a pod requests, or that the pods of a job's templates
 /// request, to the notation of another system, as translate_shares() does. A template is any object
 /// with `metadata` and a `spec` that lists containers or, as in Grove's cliques, a `spec.podSpec`.
+/// Claims that Grove adds to pods (`resourceSharing`) are a loss.
 /// Malformed resources are errors in `out`, with `file` and their path in the template. Returns
 /// each loss once. O(manifest).
 [[nodiscard]] inline std::vector<share_loss>
@@ -181,6 +192,10 @@ translate_manifest_shares(boost::json::object& manifest, share_system to, const 
     if (boost::json::value* const spec = manifest.if_contains("spec"); spec && spec->is_object())
         if (boost::json::object* const pod = detail::pod_spec_at(spec->get_object(), "podSpec"))
             note(detail::translate_template(manifest, *pod, to, file, out));
+    // Grove adds these claims to the pods.
+    if (const auto* const sharing = translate::find_array(&manifest, "resourceSharing");
+        sharing && !sharing->empty())
+        note({{"resourceSharing", "ResourceClaims cannot be translated; they stay as they are"}});
     for (auto& each : manifest)
         walk(each.value());
     return losses;

@@ -38,6 +38,8 @@ struct share_template {
     std::vector<container_resources> containers;
     /// Length of the list of init containers.
     std::size_t init_containers = 0;
+    /// Names of the pod's entries for ResourceClaims.
+    std::vector<std::string> claims = {};
 };
 
 namespace detail {
@@ -136,8 +138,11 @@ private:
         of.partition.reset();
     }
 
-    /// Adds to `wrong_` the requests that no reader handles, such as other vendors' devices.
+    /// Adds to `wrong_` the requests that no reader handles, such as other vendors' devices, and
+    /// the ResourceClaims: no notation of shares expresses them.
     void find_unread() {
+        for (const std::string& claim : of_->claims)
+            wrong_.push_back({"resourceClaims " + claim, "a ResourceClaim cannot be translated"});
         for (const container_resources& container : of_->containers)
             for (const named_amounts* const list :
                  {&container.amounts.requests, &container.amounts.limits})
@@ -263,10 +268,11 @@ inline void write_requests(share_system to, const std::vector<container_share>& 
 
 /// Translates the requests of a pod for shared GPUs to the notation of another system. The pod is
 /// still to be created. A constraint that the target cannot express is a loss. An amount that the
-/// target cannot express exactly is rounded up. If the target cannot express a request at all, or
-/// if the notation of the source cannot be read, the pod stays as it is, and the losses give the
-/// reasons. `nvidia.com/gpu` alone means whole GPUs, and stays if the target means the same by it
-/// (HAMi, Koordinator, KAI). O(containers × resources + items of filters).
+/// target cannot express exactly is rounded up. If the target cannot express a request at all, if
+/// the pod has ResourceClaims, or if the notation of the source cannot be read, the pod stays as it
+/// is, and the losses give the reasons. `nvidia.com/gpu` alone means whole GPUs, and stays if the
+/// target means the same by it (HAMi, Koordinator, KAI). O(containers × resources + items of
+/// filters).
 [[nodiscard]] inline share_translation translate_shares(const share_template& of, share_system to) {
     detail::share_source source(of);
     const std::optional<share_system> from = source.notation();

@@ -65,4 +65,21 @@ TEST_CASE("a minimum of a gang forgets the GPUs that no pod requests any more") 
                                            "nvidia.com/gpu, which its pods no longer request"}});
 }
 
+TEST_CASE("the ResourceClaims of a gang's pods are a loss that is named once") {
+    mt::gang_bundle gang = gang_of(R"({"cpu":1})");
+    for (mt::gang_pod& each : gang.pods)
+        each.document.at("spec").as_object()["resourceClaims"] =
+            boost::json::parse(R"([{"name":"g","resourceClaimTemplateName":"t"}])");
+    const boost::json::value before = gang.pods.front().document.at("spec");
+    std::vector<mt::loss> losses;
+    diagnostics out;
+    translate_gang_shares(gang, share_system::kai, losses, out);
+    CHECK(out.ok());
+    REQUIRE(losses.size() == 1);
+    CHECK(losses.front().what == mt::loss_kind::device_share);
+    CHECK(losses.front().detail == "resourceClaims g: a ResourceClaim cannot be translated; the "
+                                   "pod stays as it is");
+    CHECK(gang.pods.front().document.at("spec") == before);
+}
+
 } // namespace codec_gang_shares_test

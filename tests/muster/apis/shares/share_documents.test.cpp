@@ -84,6 +84,38 @@ TEST_CASE("a sidecar counts among the containers that run, and shares of init co
                     "as it is");
 }
 
+TEST_CASE("a pod with ResourceClaims stays as it is, and each of its claims is a loss") {
+    const auto with_claims = [](const std::string& annotations) {
+        return R"({"metadata":{)" + annotations +
+               R"("name":"p"},"spec":{"resourceClaims":[{"name":"g","resourceClaimTemplateName":"t"},{"name":"h","resourceClaimName":"c"}],"containers":[{"name":"c","resources":{"claims":[{"name":"g"}]}}]}})";
+    };
+    const std::string each_loss =
+        "resourceClaims g: a ResourceClaim cannot be translated; the pod stays as it is; "
+        "resourceClaims h: a ResourceClaim cannot be translated; the pod stays as it is";
+    for (const share_system to : share_pods::all_systems) {
+        std::string losses;
+        CHECK(translated(with_claims(""), to, &losses) == with_claims(""));
+        CHECK(losses == each_loss);
+    }
+    // Shares beside claims stay, too: half a pod in each notation would start nowhere.
+    const std::string both = with_claims(R"("annotations":{"gpu-fraction":"0.5"},)");
+    std::string losses;
+    CHECK(translated(both, share_system::hami, &losses) == both);
+    CHECK(losses == each_loss);
+    // The same in a clique of Grove, and in a pod that has the notation already.
+    const std::string clique =
+        R"({"cliques":[{"name":"a","spec":{"podSpec":{"resourceClaims":[{"name":"g","resourceClaimTemplateName":"t"}],"containers":[{"name":"c"}]}}}]})";
+    CHECK(translated(clique, share_system::hami, &losses) == clique);
+    CHECK(losses == "resourceClaims g: a ResourceClaim cannot be translated; the pod stays as it "
+                    "is");
+    const std::string sharing =
+        R"({"spec":{"template":{"resourceSharing":[{"name":"t","scope":"AllReplicas"}],"cliques":[]}}})";
+    CHECK(translated(sharing, share_system::kai, &losses) == sharing);
+    CHECK(losses == "resourceSharing: ResourceClaims cannot be translated; they stay as they are");
+    CHECK(translated(both, share_system::kai, &losses) == both);
+    CHECK(losses == each_loss);
+}
+
 TEST_CASE("malformed resources are errors") {
     boost::json::object made =
         boost::json::parse(
