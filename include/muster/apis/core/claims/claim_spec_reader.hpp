@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -109,7 +110,9 @@ read_device_alternative(object_reader& object, std::vector<std::string>& unsuppo
     if (read.mode == device_count_mode::unknown)
         unsupported.push_back(mode_at.path() + " " + in_quotes(mode) +
                               " (expected ExactCount or All)");
-    read.count = object.optional("count").as_integer(1, most).value_or(1);
+    // As the API server: 0 is 1 if devices are counted, and all that `All` may have.
+    read.count =
+        std::max(object.optional("count").as_integer(0, most).value_or(0), std::int64_t{1});
     read.admin_access = object.optional("adminAccess").as_boolean().value_or(false);
     read.selectors =
         parse_selectors(read_selector_texts(object.optional("selectors"), unsupported));

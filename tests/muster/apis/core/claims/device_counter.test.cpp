@@ -420,6 +420,25 @@ TEST_CASE("a claim with a field or a device class that is not known makes its po
           "a: resource template t asks for 33 devices (expected at most 32); ");
 }
 
+TEST_CASE("a count of 0 is 1, as the API server writes it, and valid for all devices") {
+    const std::string all = nodes + gpus + slice("n1", devices(1)) + pod("a", "t") + pod("b", "t");
+    const auto claims = [&](const std::string& list) {
+        return decide(all + made_from("t", requests(list))).placed;
+    };
+    CHECK(claims(exactly("r", ", count: 0")) == "a=n1 ");
+    CHECK(claims(exactly("r", ", allocationMode: ExactCount, count: 0")) == "a=n1 ");
+    CHECK(claims(exactly("r", ", allocationMode: All, count: 0")) == "a=n1 ");
+    CHECK(claims("{name: r, firstAvailable: [{name: s, deviceClassName: gpu, count: 0}]}") ==
+          "a=n1 ");
+    diagnostics out;
+    const auto documents =
+        read_documents("f", made_from("t", requests(exactly("r", ", count: -1"))), out);
+    static_cast<void>(read_manifests(documents, {}, out));
+    REQUIRE(out.errors() == 1);
+    CHECK(out.findings().front().message ==
+          "found -1, expected a whole number from 0 to 9223372036854775807");
+}
+
 TEST_CASE("a pod that is not in the input waits if a claim of its must be allocated") {
     diagnostics out;
     const manifests objects = read(nodes + gpus + whole + slice("n1", devices(2)), out);
