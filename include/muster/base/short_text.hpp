@@ -41,6 +41,17 @@ inline namespace v0_1 {
     return out += '"';
 }
 
+/// Returns the text or, if it exceeds `longest` bytes, its start and "...", in no more bytes, and
+/// never with a part of a UTF-8 character. Precondition: `longest` is at least 3. O(longest).
+[[nodiscard]] inline std::string shortened(std::string_view text, std::size_t longest) {
+    if (text.size() <= longest)
+        return std::string(text);
+    std::size_t end = longest - 3;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U)
+        --end;
+    return std::string(text.substr(0, end)) + "...";
+}
+
 /// The end of a list that is cut off: " (+1 pod)", " (+2 pods)", or nothing.
 [[nodiscard]] inline std::string more_text(std::size_t count, std::string_view noun) {
     if (count == 0)

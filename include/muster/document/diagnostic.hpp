@@ -36,6 +36,7 @@ struct diagnostic {
 
 using muster::in_quotes;
 using muster::more_text;
+using muster::shortened;
 
 /// `FILE:LINE:COLUMN`, or only the file when no line is known.
 [[nodiscard]] inline std::string to_text(const location& where) {

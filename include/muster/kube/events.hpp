@@ -15,6 +15,7 @@
 #include <boost/json/serialize.hpp>
 
 #include <muster/apis/core/objects.hpp>
+#include <muster/document/diagnostic.hpp>
 #include <muster/kube/http.hpp>
 #include <muster/kube/time.hpp>
 
@@ -53,7 +54,7 @@ public:
     /// `type` is Normal or Warning; `action` says what was tried, such as Binding. The last note of
     /// a series stands.
     void record(const object_reference& about, std::string_view type, std::string_view reason,
-                std::string_view action, std::string note, instant now) {
+                std::string_view action, std::string_view note, instant now) {
         const auto [at, is_new] = entries_.try_emplace(
             key{about.uid.empty() ? about.key.name_space + "/" + about.key.name : about.uid,
                 std::string(type), std::string(reason)});
@@ -76,13 +77,7 @@ public:
             made.due = std::max(made.due, made.last_written + how_.update);
         }
         constexpr std::size_t longest_note = 1024;
-        if (note.size() > longest_note) {
-            std::size_t end = longest_note - 3;
-            while (end > 0 && (static_cast<unsigned char>(note[end]) & 0xC0U) == 0x80U)
-                --end;
-            note = note.substr(0, end) + "...";
-        }
-        made.note = std::move(note);
+        made.note = codec::shortened(note, longest_note);
         made.last = now;
         ++made.count;
         wakes_ = std::min(wakes_, made.due);

@@ -17,6 +17,7 @@
 #include <muster/adapter/token_bucket.hpp>
 #include <muster/adapter/writes.hpp>
 #include <muster/apis/core/objects.hpp>
+#include <muster/document/diagnostic.hpp>
 #include <muster/kube/http.hpp>
 #include <muster/kube/order_requests.hpp>
 #include <muster/kube/pod_waiting.hpp>
@@ -46,7 +47,8 @@ public:
         wish& of = at->second;
         if (!fresh && of.what == what)
             return;
-        what.message = shortened(std::move(what.message));
+        constexpr std::size_t longest_message = 1024;
+        what.message = codec::shortened(what.message, longest_message);
         if (fresh || of.what.reason != what.reason)
             of.due = now + how_.after;
         of.what = std::move(what);
@@ -131,16 +133,6 @@ private:
         /// What is on its way.
         std::optional<pod_waiting> asked;
     };
-
-    static std::string shortened(std::string text) {
-        constexpr std::size_t longest = 1024;
-        if (text.size() <= longest)
-            return text;
-        std::size_t end = longest - 3;
-        while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U)
-            --end;
-        return text.substr(0, end) + "...";
-    }
 
     template<class Pod>
     static http_request request_of(const codec::object_key& key, const Pod& pod,

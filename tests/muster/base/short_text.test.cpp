@@ -23,4 +23,14 @@ TEST_CASE("a list that is cut off says how many texts are left out") {
     CHECK(more_text(0, "pod").empty());
 }
 
+TEST_CASE("a long text is shortened between characters, and a short one stays as it is") {
+    CHECK(shortened("abcdef", 6) == "abcdef");
+    CHECK(shortened("abcdefg", 6) == "abc...");
+    CHECK(shortened("ab\xC3\xA4\xC3\xA4", 5) == "ab...");
+    CHECK(shortened("ab\xC3\xA4"
+                    "defg",
+                    7) == "ab\xC3\xA4...");
+    CHECK(shortened("abcd", 3) == "...");
+}
+
 } // namespace base_short_text_test

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include <muster/devices/device_claim.hpp>
+#include <muster/document/diagnostic.hpp>
 
 namespace muster {
 inline namespace v0_1 {
 namespace codec {
+
+/// Bytes of a selector that reasons show.
+inline constexpr std::size_t longest_selector_text = 200;
 
 /// Returns a text that is equal for two alternatives if they select devices in the same way.
 /// O(text).
@@ -49,11 +54,13 @@ namespace codec {
 }
 
 /// Returns the name of the devices that a request selects, for reasons: "devices of class gpu".
+/// Long selectors are shortened, so different devices can have one name.
 [[nodiscard]] inline std::string set_name(const device_alternative& of) {
-    std::string name = "devices of class " + of.class_name;
+    std::string selectors;
     for (const request_selector& each : of.selectors)
-        name += (&each == &of.selectors.front() ? " where " : " and ") + each.text;
-    return name;
+        selectors += (selectors.empty() ? "" : " and ") + each.text;
+    return "devices of class " + of.class_name + (selectors.empty() ? "" : " where ") +
+           shortened(selectors, longest_selector_text);
 }
 
 } // namespace codec

@@ -169,7 +169,11 @@ private:
                     }
                     const selected_devices& found = select(one, *of_class->second);
                     if (!found.undecided.empty()) {
-                        hold(of, "selects devices by a selector that cannot be decided for " +
+                        hold(of, (found.is_of_class
+                                      ? "names device class " + one.class_name +
+                                            ", whose selector cannot be decided for "
+                                      : "selects devices by a selector that cannot be decided "
+                                        "for ") +
                                      found.undecided);
                         return false;
                     }
@@ -387,7 +391,6 @@ private:
     /// crosses one of them.
     [[nodiscard]] std::size_t set_of(const device_alternative& asked) {
         const device_set& devices = selected(asked);
-        const std::string name = set_name(asked);
         for (std::size_t at = 0; at < sets_.size(); ++at)
             if (!sets_[at].is_resource && sets_[at].devices == devices)
                 return at;
@@ -395,6 +398,10 @@ private:
             if (!are_apart(each.devices, devices) && !is_within(devices, each.devices) &&
                 (each.is_resource || !is_within(each.devices, devices)))
                 return sets_.size();
+        std::string name = set_name(asked);
+        // The number of a shortened name depends on the pods.
+        if (names_ && name.ends_with("..."))
+            name = kept_name("set " + selection_text(asked), std::move(name));
         sets_.push_back({unused_name(name), devices, false, false});
         return sets_.size() - 1;
     }

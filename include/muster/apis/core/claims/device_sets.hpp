@@ -11,8 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include <muster/apis/core/claims/claim_text.hpp>
 #include <muster/apis/core/claims/device_catalog.hpp>
 #include <muster/devices/device_claim.hpp>
+#include <muster/document/diagnostic.hpp>
 
 namespace muster {
 inline namespace v0_1 {
@@ -42,8 +44,11 @@ inline void sort_devices(device_set& devices) {
 /// The devices that a request can have, or why this is not known.
 struct selected_devices {
     device_set devices;
-    /// Not empty: a selector that fails or is not supported, and on which device.
+    /// Not empty: a selector that fails or is not supported, and on which device. Long texts are
+    /// shortened.
     std::string undecided;
+    /// The selector in `undecided` is one of the class.
+    bool is_of_class = false;
 };
 
 /// Finds the devices that meet all selectors of a class, and of the request if there is one,
@@ -53,32 +58,41 @@ struct selected_devices {
                                                      const device_class& of_class,
                                                      const device_alternative* asked = nullptr) {
     selected_devices found;
-    const auto meets = [&](const pooled_device& each, const request_selector& selector) {
+    const auto fail = [&](const pooled_device& each, const std::string& why,
+                          const std::string& selector, bool is_of_class) {
+        if (!found.undecided.empty())
+            return;
+        found.undecided =
+            "device " + each.id.device + " of pool " + each.id.pool + " (" +
+            shortened(why.empty() ? each.of->unreadable : why, longest_selector_text) +
+            "): " + shortened(selector, longest_selector_text);
+        found.is_of_class = is_of_class;
+    };
+    const auto meets = [&](const pooled_device& each, const request_selector& selector,
+                           bool is_of_class) {
         const selector_verdict verdict = selector.matches(each.of->attributes);
         const bool is_decided = selector.is_known && each.of->unreadable.empty() &&
                                 (verdict.outcome == selector_outcome::matches ||
                                  verdict.outcome == selector_outcome::differs);
-        if (!is_decided && found.undecided.empty())
-            found.undecided = "device " + each.id.device + " of pool " + each.id.pool + " (" +
-                              (verdict.text.empty() ? each.of->unreadable : verdict.text) +
-                              "): " + selector.text;
+        if (!is_decided)
+            fail(each, verdict.text, selector.text, is_of_class);
         return verdict.outcome == selector_outcome::matches;
     };
     const auto derives = [&](const pooled_device& each, const derived_attribute& of) {
         const derived_value made = of.of(each.of->attributes);
         const bool is_decided = made.value && each.of->unreadable.empty();
-        if (!is_decided && found.undecided.empty())
-            found.undecided = "device " + each.id.device + " of pool " + each.id.pool + " (" +
-                              (made.text.empty() ? each.of->unreadable : made.text) +
-                              "): " + of.text;
+        if (!is_decided)
+            fail(each, made.text, of.text, false);
     };
     for (std::size_t at = 0; at < devices.size(); ++at) {
-        const auto meets_this = [&](const request_selector& one) {
-            return meets(devices[at], one);
+        const auto meets_all = [&](const std::vector<request_selector>& all, bool is_of_class) {
+            return std::ranges::all_of(all, [&](const request_selector& one) {
+                return meets(devices[at], one, is_of_class);
+            });
         };
-        if (!std::ranges::all_of(of_class.selectors, meets_this))
+        if (!meets_all(of_class.selectors, true))
             continue;
-        if (asked && !std::ranges::all_of(asked->selectors, meets_this))
+        if (asked && !meets_all(asked->selectors, false))
             continue;
         if (asked)
             for (const derived_attribute& one : asked->derived)

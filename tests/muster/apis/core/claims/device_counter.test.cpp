@@ -416,6 +416,17 @@ TEST_CASE("a claim with a field or a device class that is not known makes its po
                                       "none}}]}}"))
               .waits == "a: resource template t names device class none, which does not exist "
                         "(expected a DeviceClass of that name); ");
+    const std::string fails = "device.attributes['x.com'].none == 1";
+    CHECK(decide(nodes + device_class("gpu", fails) + slice("n1", devices(1)) + pod("a", "one") +
+                 whole)
+              .waits == "a: resource template one names device class gpu, whose selector cannot be "
+                        "decided for device d0 of pool n1 (no such key: none): " +
+                            fails + "; ");
+    CHECK(decide(all + made_from("t", requests(exactly("r", ", selectors: [{cel: {expression: \"" +
+                                                                fails + "\"}}]"))))
+              .waits == "a: resource template t selects devices by a selector that cannot be "
+                        "decided for device d0 of pool n1 (no such key: none): " +
+                            fails + "; ");
     CHECK(decide(all + made_from("t", requests(exactly("r", ", count: 33")))).waits ==
           "a: resource template t asks for 33 devices (expected at most 32); ");
 }
