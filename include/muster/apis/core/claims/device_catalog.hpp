@@ -14,6 +14,7 @@
 
 #include <muster/apis/core/claims/device_objects.hpp>
 #include <muster/apis/core/claims/device_taint_rules.hpp>
+#include <muster/apis/core/claims/pooled_devices.hpp>
 #include <muster/document/object_metadata.hpp>
 
 namespace muster {
@@ -100,56 +101,9 @@ private:
     std::vector<std::shared_ptr<const resource_slice_object>> tainted_;
 };
 
-/// A device of a complete pool.
-struct pooled_device {
-    device_id id;
-    const device* of = nullptr;
-    const device_nodes* nodes = nullptr;
-};
-
 /// True if no claim without tolerations can get the device.
 [[nodiscard]] inline bool is_tainted(const device& of) {
     return taints_prevent_allocation(of.taints, {});
-}
-
-/// Returns the devices of all complete pools, in the order of their ids. A pool is complete if all
-/// slices of its newest generation are present. A pool that lists a device twice counts as empty.
-/// O(devices · log devices).
-[[nodiscard]] inline std::vector<pooled_device>
-devices_of(const std::vector<const resource_slice_object*>& slices) {
-    std::map<std::pair<std::string_view, std::string_view>,
-             std::vector<const resource_slice_object*>>
-        pools;
-    for (const resource_slice_object* const each : slices) {
-        auto& pool = pools[{each->slice.driver, each->slice.pool}];
-        if (!pool.empty() && pool.front()->slice.generation < each->slice.generation)
-            pool.clear();
-        if (pool.empty() || pool.front()->slice.generation == each->slice.generation)
-            pool.push_back(each);
-    }
-    std::vector<pooled_device> found;
-    for (const auto& [name, pool] : pools) {
-        const auto count = static_cast<std::int64_t>(pool.size());
-        if (std::ranges::any_of(pool,
-                                [&](const auto* each) { return each->slice.slice_count != count; }))
-            continue;
-        std::map<std::string_view, pooled_device> devices;
-        std::size_t listed = 0;
-        for (const resource_slice_object* const from : pool) {
-            const device_slice& slice = from->slice;
-            for (std::size_t at = 0; at < slice.devices.size(); ++at) {
-                const device& each = slice.devices[at];
-                ++listed;
-                devices.emplace(each.name, pooled_device{{slice.driver, slice.pool, each.name},
-                                                         &each,
-                                                         &from->nodes_at(at)});
-            }
-        }
-        if (devices.size() == listed)
-            for (auto& [key, each] : devices)
-                found.push_back(std::move(each));
-    }
-    return found;
 }
 
 } // namespace codec

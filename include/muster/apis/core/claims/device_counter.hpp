@@ -18,8 +18,10 @@
 #include <muster/apis/core/claims/device_claims.hpp>
 #include <muster/apis/core/claims/device_homes.hpp>
 #include <muster/apis/core/claims/device_judge.hpp>
+#include <muster/apis/core/claims/device_lacks.hpp>
 #include <muster/apis/core/claims/device_sets.hpp>
 #include <muster/apis/core/claims/node_devices.hpp>
+#include <muster/apis/core/claims/pooled_devices.hpp>
 #include <muster/apis/core/objects.hpp>
 #include <muster/apis/core/volumes/volume_plan.hpp>
 #include <muster/base/checked.hpp>
@@ -57,12 +59,13 @@ public:
 
     /// The arguments must outlive the counter. `names`: names of earlier plans, which are kept and
     /// extended; can be null.
-    device_counter(const device_catalog& catalog, const std::vector<pooled_device>& devices,
+    device_counter(const device_catalog& catalog, const pooled_devices& devices,
                    const device_homes& homes, const node_devices& by_node, volume_plan& into,
                    kind_names* names = nullptr)
         : names_(names),
           catalog_(&catalog),
-          devices_(&devices),
+          devices_(&devices.usable),
+          unusable_(&devices.unusable),
           homes_(&homes),
           by_node_(&by_node),
           into_(&into) {}
@@ -70,7 +73,7 @@ public:
     /// Adds an extended resource that the devices serve: a claim for one of them counts against
     /// the resource too.
     void add_resource(const std::string& resource, device_set devices) {
-        sets_.push_back({resource, std::move(devices), true, false});
+        sets_.push_back({resource, std::move(devices), nullptr, true, false});
     }
 
     /// Adds the amounts or demands of the pods, and the amounts or devices of the nodes. `texts`:
@@ -120,6 +123,8 @@ private:
     struct counted_set {
         std::string name;
         device_set devices;
+        /// A request that selects these devices; null for an extended resource.
+        const device_alternative* asked = nullptr;
         bool is_resource = false;
         /// Some pod counts in it.
         bool is_used = false;
@@ -287,8 +292,13 @@ private:
             kind += specs_of(*each.pods.front());
             const std::vector<device_claim> asked = claims_of(*each.pods.front());
             claims.insert(claims.end(), asked.begin(), asked.end());
-            for (const device_alternative* const one : alternatives_of(*each.pods.front()))
+            for (const device_alternative* const one : alternatives_of(*each.pods.front())) {
                 sets.push_back(&selected(*one));
+                std::string why = uncounted_text({one});
+                add_part(why, by_node_->spent_counters_text(each.reach));
+                if (!why.empty())
+                    into_->uncounted.try_emplace(one->class_name, std::move(why));
+            }
             contested.insert(contested.end(), each.reach.begin(), each.reach.end());
             std::vector<device_claim> own;
             device_judge::shared_claims shared;
@@ -402,7 +412,7 @@ private:
         // The number of a shortened name depends on the pods.
         if (names_ && name.ends_with("..."))
             name = kept_name("set " + selection_text(asked), std::move(name));
-        sets_.push_back({unused_name(name), devices, false, false});
+        sets_.push_back({unused_name(name), devices, &asked, false, false});
         return sets_.size() - 1;
     }
 
@@ -433,10 +443,19 @@ private:
                 if (home.holder)
                     ++into_->pods[home.holder->metadata.key].amounts[each.name];
             }
-            if (each.devices.empty())
+            supply.lack = uncounted_text({each.asked});
+            if (each.devices.empty() && supply.lack.empty())
                 supply.lack = "no device of a complete pool is one of these";
             into_->kinds.emplace(each.name, std::move(supply));
         }
+    }
+
+    [[nodiscard]] std::string
+    uncounted_text(const std::vector<const device_alternative*>& asked) const {
+        std::vector<const selected_devices*> found;
+        for (const device_alternative* const each : asked)
+            found.push_back(&selected_.find(selection_text(*each))->second);
+        return uncounted_devices_text(asked, found, *catalog_, *unusable_);
     }
 
     // ---- pods of one kind ----------------------------------------------------------------------
@@ -469,8 +488,12 @@ private:
             sets.push_back(&selected(*each));
         volume_supply supply =
             by_node_->room_for(claims, sets, static_cast<std::int64_t>(pods.size()));
-        if (std::ranges::none_of(supply.on, [](const auto& each) { return each.second > 0; }))
-            supply.lack = "no node has devices that satisfy it";
+        supply.lack = uncounted_text(alternatives_of(first));
+        if (std::ranges::none_of(supply.on, [](const auto& each) { return each.second > 0; })) {
+            add_part(supply.lack, by_node_->spent_counters_text(all));
+            if (supply.lack.empty())
+                supply.lack = "no node has devices that satisfy it";
+        }
         into_->kinds.emplace(name, std::move(supply));
         for (const demand* const each : pods) {
             volume_effects& to = into_->pods[each->pod->metadata.key];
@@ -511,6 +534,7 @@ private:
     kind_names* names_;
     const device_catalog* catalog_;
     const std::vector<pooled_device>* devices_;
+    const std::vector<unusable_pool>* unusable_;
     const device_homes* homes_;
     const node_devices* by_node_;
     volume_plan* into_;

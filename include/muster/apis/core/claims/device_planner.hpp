@@ -17,8 +17,10 @@
 #include <muster/apis/core/claims/device_claims.hpp>
 #include <muster/apis/core/claims/device_counter.hpp>
 #include <muster/apis/core/claims/device_homes.hpp>
+#include <muster/apis/core/claims/device_lacks.hpp>
 #include <muster/apis/core/claims/device_sets.hpp>
 #include <muster/apis/core/claims/node_devices.hpp>
+#include <muster/apis/core/claims/pooled_devices.hpp>
 #include <muster/apis/core/claims/possible_nodes.hpp>
 #include <muster/apis/core/claims/shared_claims.hpp>
 #include <muster/apis/core/claims/spread_claims.hpp>
@@ -86,7 +88,7 @@ public:
                     resources.insert(each.first);
         if (resources.empty() && demands.empty())
             return;
-        devices_ = devices_of(catalog_->slices);
+        pooled_ = find_pooled_devices(catalog_->slices);
         find_users();
         std::vector<std::string> selectable;
         for (const std::string& each : resources)
@@ -122,16 +124,16 @@ private:
     /// Counts the devices of claims that must be allocated.
     void count(std::vector<device_counter::demand>& demands) {
         find_shared_claims(demands);
-        node_devices by_node(*catalog_, devices_, views_);
+        node_devices by_node(*catalog_, pooled_.usable, views_);
         device_set served;
         for (const auto& each : served_)
             served.push_back(each.first);
         const possible_nodes possible(nodes_, *into_);
         const std::set<device_id> set_aside =
-            spread_claims(*catalog_, devices_, views_, served, possible, by_node)
+            spread_claims(*catalog_, pooled_.usable, views_, served, possible, by_node)
                 .plan(demands, *into_);
-        const device_homes homes(*catalog_, devices_, views_, pods_, set_aside);
-        device_counter counter(*catalog_, devices_, homes, by_node, *into_, names_);
+        const device_homes homes(*catalog_, pooled_.usable, views_, pods_, set_aside);
+        device_counter counter(*catalog_, pooled_, homes, by_node, *into_, names_);
         for (const auto& [resource, devices] : counted_)
             counter.add_resource(resource, devices);
         counter.count(demands);
@@ -244,7 +246,7 @@ private:
     /// class cannot be evaluated; then pods that request the resource wait.
     [[nodiscard]] bool select(const std::string& resource, device_set& found) {
         const device_class_object& of_class = *catalog_->class_of(resource);
-        selected_devices selected = select_devices(devices_, of_class.selectors);
+        selected_devices selected = select_devices(pooled_.usable, of_class.selectors);
         if (!selected.undecided.empty()) {
             hold(resource, ", whose selector cannot be decided for " + selected.undecided);
             return false;
@@ -323,12 +325,12 @@ private:
         std::size_t tainted = 0;
         for (const std::size_t at : selected) {
             served_.emplace(at, resource);
-            const device& of = *devices_[at].of;
+            const device& of = *pooled_.usable[at].of;
             partitions += of.consumes.empty() ? 0U : 1U;
             tainted += of.consumes.empty() && is_tainted(of) ? 1U : 0U;
             if (!is_tainted(of) && of.consumes.empty())
                 counted.push_back(at);
-            const auto user = users_.find(devices_[at].id);
+            const auto user = users_.find(pooled_.usable[at].id);
             if (user != users_.end()) {
                 if (!user->second)
                     continue;
@@ -346,17 +348,23 @@ private:
                 place(at, resource, supply);
             }
         }
+        const device_class_object& of_class = *catalog_->class_of(resource);
+        const std::string& class_name = of_class.metadata.key.name;
+        const std::string pools = unusable_pools_text(pooled_.unusable, of_class.selectors);
         if (selected.empty() &&
-            std::ranges::none_of(supply.on, [](const auto& each) { return each.second > 0; }))
-            supply.lack = "device class " + catalog_->class_of(resource)->metadata.key.name +
-                          " serves it, and selects no device of a complete pool";
-        else if (partitions + tainted > 0)
-            supply.lack =
-                "not counted of device class " + catalog_->class_of(resource)->metadata.key.name +
-                ": " + (tainted > 0 ? std::to_string(tainted) + " with taints" : "") +
-                (tainted > 0 && partitions > 0 ? ", " : "") +
-                (partitions > 0 ? std::to_string(partitions) + " that share counters (partitions)"
-                                : "");
+            std::ranges::none_of(supply.on, [](const auto& each) { return each.second > 0; })) {
+            supply.lack = "device class " + class_name + " serves it, and " +
+                          (pools.empty() ? "selects no device of a complete pool" : pools);
+        } else {
+            if (partitions + tainted > 0)
+                supply.lack = "not counted of device class " + class_name + ": " +
+                              (tainted > 0 ? std::to_string(tainted) + " with taints" : "") +
+                              (tainted > 0 && partitions > 0 ? ", " : "") +
+                              (partitions > 0 ? std::to_string(partitions) +
+                                                    " that share counters (partitions)"
+                                              : "");
+            add_part(supply.lack, pools);
+        }
         into_->kinds.emplace(resource, std::move(supply));
         for (const pod_object* const pod : pods_) {
             const auto asked = pod->requests.find(resource);
@@ -379,7 +387,7 @@ private:
     /// Counts a free device on one node that can use it: the node with the fewest of the first
     /// resource that the device serves. All resources count it there.
     void place(std::size_t device, const std::string& resource, volume_supply& supply) {
-        const device_nodes& reached = *devices_[device].nodes;
+        const device_nodes& reached = *pooled_.usable[device].nodes;
         if (!reached.selector && !reached.all && reached.skips.empty())
             return add(supply, resource, reached.name);
         if (const auto known = home_.find(device); known != home_.end())
@@ -410,7 +418,7 @@ private:
     std::span<const pod_object* const> pods_;
     volume_plan* into_ = nullptr;
     device_counter::kind_names* names_ = nullptr;
-    std::vector<pooled_device> devices_;
+    pooled_devices pooled_;
     std::map<device_id, const pod_object*> users_;
     /// The node that a device of several nodes counts on for extended resources, by position.
     std::map<std::size_t, std::string_view> home_;

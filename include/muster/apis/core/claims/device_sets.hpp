@@ -44,6 +44,8 @@ inline void sort_devices(device_set& devices) {
 /// The devices that a request can have, or why this is not known.
 struct selected_devices {
     device_set devices;
+    /// Devices that have taints which the request does not tolerate, and meet all else.
+    device_set tainted;
     /// Not empty: a selector that fails or is not supported, and on which device. Long texts are
     /// shortened.
     std::string undecided;
@@ -97,8 +99,9 @@ struct selected_devices {
         if (asked)
             for (const derived_attribute& one : asked->derived)
                 derives(devices[at], one);
-        if (!asked || !taints_prevent_allocation(devices[at].of->taints, asked->tolerations))
-            found.devices.push_back(at);
+        const bool is_barred =
+            asked && taints_prevent_allocation(devices[at].of->taints, asked->tolerations);
+        (is_barred ? found.tainted : found.devices).push_back(at);
     }
     return found;
 }

@@ -34,7 +34,8 @@ inline void add_models(const share_request& of, std::set<std::string>& to) {
 } // namespace detail
 
 /// Returns the device classes and the models of GPUs that the pods ask for: "device class gpu, GPUs
-/// of model A100". Empty if they name none. O(requests · log requests).
+/// of model A100". A class is followed by the devices that are not counted (`uncounted`). Empty if
+/// they name none. O(requests · log requests).
 [[nodiscard]] inline std::string asked_devices_text(const volumes_of_pods& pods,
                                                     const volume_plan& plan) {
     std::set<std::string> found;
@@ -44,8 +45,11 @@ inline void add_models(const share_request& of, std::set<std::string>& to) {
             continue;
         for (const device_claim* const claim : plan.judge->claims_of(demand))
             for (const device_request& request : claim->requests)
-                for (const device_alternative& one : request.alternatives)
-                    found.insert("device class " + one.class_name);
+                for (const device_alternative& one : request.alternatives) {
+                    const auto why = plan.uncounted.find(one.class_name);
+                    found.insert("device class " + one.class_name +
+                                 (why == plan.uncounted.end() ? "" : " (" + why->second + ")"));
+                }
         for (const auto& [system, requests] : plan.judge->shares_of(demand).asks)
             for (const share_request& request : requests)
                 detail::add_models(request, found);

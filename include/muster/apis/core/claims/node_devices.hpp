@@ -20,6 +20,7 @@
 #include <muster/apis/core/claims/device_sets.hpp>
 #include <muster/apis/core/volumes/volume_plan.hpp>
 #include <muster/devices/device_allocator.hpp>
+#include <muster/document/diagnostic.hpp>
 #include <muster/vocabulary/node.hpp>
 
 namespace muster {
@@ -135,6 +136,39 @@ public:
         });
     }
 
+    /// Returns the first counter that the devices in use leave nothing of, among those that these
+    /// devices consume, and the number of further ones: "the devices in use consume 12 of 8 of
+    /// counter memory (set c, pool p)". Empty if there is none. O(slices and devices of their
+    /// pools).
+    [[nodiscard]] std::string spent_counters_text(const device_set& devices) const {
+        std::set<pool_key> pools;
+        for (const std::size_t at : devices)
+            if (const pooled_device& each = (*devices_)[at]; !each.of->consumes.empty())
+                pools.emplace(each.id.driver, each.id.pool);
+        std::string first;
+        std::size_t count = 0;
+        for (const pool_key& key : pools) {
+            std::map<std::pair<std::string_view, std::string_view>, quantity> consumed;
+            for (const std::size_t at : devices_of_pool_.at(key))
+                if (const pooled_device& each = (*devices_)[at]; usage_.holds(each.id))
+                    for (const counter_consumption& one : each.of->consumes)
+                        for (const auto& [name, amount] : one.counters)
+                            add_amount(consumed[{one.counter_set, name}], amount);
+            for (const resource_slice_object* const slice : newest_of(key))
+                for (const counter_set& set : slice->slice.counter_sets)
+                    for (const auto& [name, amount] : set.counters) {
+                        const auto used = consumed.find({set.name, name});
+                        if (used == consumed.end() || used->second < amount)
+                            continue;
+                        if (count++ == 0)
+                            first = "the devices in use consume " + used->second.to_text() +
+                                    " of " + amount.to_text() + " of counter " + name + " (set " +
+                                    set.name + ", pool " + key.second + ")";
+                    }
+        }
+        return first + more_text(count - (count > 0 ? 1 : 0), "counter");
+    }
+
     /// No claim gets the device from now on.
     void bar(const device_id& device) { usage_.whole.insert(device); }
     /// True if some claim holds the device, or a share of it.
@@ -229,12 +263,24 @@ private:
             return;
         }
         auto& consumed = usage_.shared[each.id];
-        for (const auto& [name, amount] : each.consumed) {
-            quantity& sum = consumed[name];
-            sum = muster::detail::quantity_of_billionths(
-                muster::detail::clamped_sum(sum.billionths(), amount.billionths()),
-                amount.format());
-        }
+        for (const auto& [name, amount] : each.consumed)
+            add_amount(consumed[name], amount);
+    }
+
+    static void add_amount(quantity& sum, const quantity& amount) {
+        sum = muster::detail::quantity_of_billionths(
+            muster::detail::clamped_sum(sum.billionths(), amount.billionths()), amount.format());
+    }
+
+    /// Returns the slices of the pool's newest generation.
+    [[nodiscard]] std::vector<const resource_slice_object*> newest_of(const pool_key& key) const {
+        std::vector<const resource_slice_object*> newest = pools_.find(key)->second;
+        std::int64_t generation = newest.front()->slice.generation;
+        for (const resource_slice_object* const each : newest)
+            generation = std::max(generation, each->slice.generation);
+        std::erase_if(newest,
+                      [&](const auto* each) { return each->slice.generation != generation; });
+        return newest;
     }
 
     [[nodiscard]] std::vector<slice_view> views_of(const node<1>& on,

@@ -136,8 +136,8 @@ struct volume_supply {
     /// Amounts in `on` that another node like this one does not bring along: free volumes, and
     /// storage of a zone or another group of nodes. By node name.
     std::map<std::string, std::int64_t> not_of_node;
-    /// Why no node has any storage or device of the kind; empty = some node has, or there is
-    /// nothing to say.
+    /// Why no node has any storage or device of the kind, or which devices are not counted; empty =
+    /// there is nothing to say.
     std::string lack;
 
     [[nodiscard]] std::int64_t at(const std::string& node) const {
@@ -156,6 +156,9 @@ struct volume_plan {
     /// no pod demands any.
     std::map<std::string, device_stock> stocks;
     std::shared_ptr<device_judge> judge;
+    /// By device class, the devices that the judge's demands cannot have although their selectors
+    /// match, and why.
+    std::map<std::string, std::string> uncounted;
     /// By node name, the shared GPUs of the node, in the order of the judge: nodes with equal GPUs
     /// have one `device_stock`, and GPUs with other ids.
     std::map<std::string, std::vector<std::string>> gpu_ids;

@@ -381,28 +381,35 @@ TEST_CASE("a claim matches devices by attributes that its requests derive") {
 
 TEST_CASE("devices with taints that keep pods away, and devices that share counters, do not "
           "count") {
-    const auto count = [](const std::string& more) {
-        return decide(nodes + gpu_class + slice("s", "nodeName: n1", "{name: d0, " + more + "}") +
-                      asks("a", one))
-            .placed;
+    const std::string pool = "name: p, generation: 1, resourceSliceCount: 2";
+    const auto on = [&](const std::string& devices) {
+        return nodes + gpu_class + slice("s", "nodeName: n1", devices, pool) +
+               slice("t", "nodeName: n1, sharedCounters: [{name: c, counters: {m: {value: 9}}}]",
+                     "", pool);
+    };
+    const auto count = [&](const std::string& more) {
+        return decide(on("{name: d0, " + more + "}") + asks("a", one)).placed;
     };
     CHECK(count("taints: [{key: k, effect: NoSchedule}]").empty());
     CHECK(count("taints: [{key: k, effect: NoExecute}]").empty());
     CHECK(count("taints: [{key: k, effect: None}]") == "a=n1 ");
     const std::string part = "consumesCounters: [{counterSet: c, counters: {m: {value: 1}}}]";
     CHECK(count(part).empty());
-    CHECK(decide(nodes + gpu_class +
-                 slice("s", "nodeName: n1", "{name: d0, " + part + "}, {name: d1}") +
-                 asks("a", "x.com/gpu: 2"))
-              .lack == "not counted of device class gpu: 1 that share counters (partitions)");
-    CHECK(decide(nodes + gpu_class +
-                 slice("s", "nodeName: n1",
-                       "{name: d0, " + part +
-                           "}, {name: d1}, {name: d2, taints: [{key: k, effect: "
-                           "NoSchedule}]}") +
+    CHECK(decide(on("{name: d0, " + part + "}, {name: d1}") + asks("a", "x.com/gpu: 2")).lack ==
+          "not counted of device class gpu: 1 that share counters (partitions)");
+    CHECK(decide(on("{name: d0, " + part +
+                    "}, {name: d1}, {name: d2, taints: [{key: k, effect: NoSchedule}]}") +
                  asks("a", "x.com/gpu: 2"))
               .lack ==
           "not counted of device class gpu: 1 with taints, 1 that share counters (partitions)");
+    // Without the counters the pool gives no devices, not even whole ones.
+    const outcome invalid =
+        decide(nodes + gpu_class +
+               slice("s", "nodeName: n1", "{name: d0, " + part + "}, {name: d1}") + asks("a", one));
+    CHECK(invalid.placed.empty());
+    CHECK(invalid.lack ==
+          "device class gpu serves it, and pool p of x.com gives no devices: device "
+          "d0 consumes the unknown counter set c");
 }
 
 TEST_CASE("the selectors of a class match driver and attributes") {
