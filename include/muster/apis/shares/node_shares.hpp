@@ -22,8 +22,8 @@ struct node_shares {
     std::vector<shared_device> devices;
     /// Why no device of the node can be given to a pod; empty = they can.
     std::string blocked;
-    /// What of the node's register cannot be read, so that the node may have more devices; empty =
-    /// nothing.
+    /// What of the node's register cannot be read, or lists a device twice, so that the node may
+    /// have other devices; empty = nothing.
     std::string unread = {};
     /// Of a Device object: the warnings about it, which are not reported live.
     std::vector<std::string> remarks = {};

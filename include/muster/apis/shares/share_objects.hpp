@@ -23,23 +23,32 @@ namespace muster {
 inline namespace v0_1 {
 namespace codec {
 
-/// Adds a device that a register lists. If the id is already listed, the device becomes unhealthy,
-/// with a warning: it is unknown which entry is right. O(devices).
-inline void add_registered(node_shares& to, shared_device device, const metadata_text& at) {
-    if (shared_device* const listed = to.find(device.id)) {
-        at.warning("device " + in_quotes(device.id) +
-                   " is listed twice, and gets no pods (expected each id once)");
-        listed->healthy = false;
-        return;
-    }
-    to.devices.push_back(std::move(device));
-}
-
 /// Warns of a part of a node's register that cannot be read, which may hide devices.
 inline void note_unread(node_shares& to, const std::string& message, const metadata_text& at) {
     at.warning(message);
     if (to.unread.empty())
         to.unread = at.text_of(message);
+}
+
+/// Makes a device that a register lists twice get no pods and supply nothing: it is unknown which
+/// entry is right.
+inline void close_listed_twice(shared_device& device) {
+    device.healthy = false;
+    device.slots = 0;
+}
+
+/// Adds a device that a register lists. A device that is already listed gets no pods, with a
+/// warning; the register may hide another device. O(devices).
+inline void add_registered(node_shares& to, shared_device device, const metadata_text& at) {
+    if (shared_device* const listed = to.find(device.id)) {
+        note_unread(to,
+                    "device " + in_quotes(device.id) +
+                        " is listed twice, and gets no pods (expected each id once)",
+                    at);
+        close_listed_twice(*listed);
+        return;
+    }
+    to.devices.push_back(std::move(device));
 }
 
 /// What a container of a standing pod holds of one device.

@@ -442,7 +442,7 @@ private:
     }
     [[nodiscard]] static std::int64_t amount_of(std::string_view resource,
                                                 const shared_device& of) noexcept {
-        if (detail::type_counted_by(resource) != of.type)
+        if (detail::type_counted_by(resource) != of.type || of.slots == 0)
             return 0;
         if (!of.type.empty() || resource == hami::memory_resource ||
             resource == volcano_vgpu::memory_resource ||

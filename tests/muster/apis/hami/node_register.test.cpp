@@ -156,7 +156,9 @@ TEST_CASE("a device that HAMi's register lists twice gets no pods") {
     const auto [node, findings] = read("a,1,2,3,T,0,true:a,5,5,5,T,0,true:");
     REQUIRE(node.devices.size() == 1);
     CHECK_FALSE(node.devices[0].healthy);
+    CHECK(node.devices[0].slots == 0);
     CHECK(findings.find("listed twice") != std::string::npos);
+    CHECK(node.unread.find("device \"a\" is listed twice") != std::string::npos);
 }
 
 TEST_CASE("a finding about HAMi's register is at the place of the annotation") {

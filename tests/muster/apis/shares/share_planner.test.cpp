@@ -645,7 +645,8 @@ TEST_CASE("a pod waits for a register that cannot be read, and its certificate i
         return std::pair(found.decisions.front().outcome.kind,
                          supply == cluster.volumes.kinds.end() ? "" : supply->second.lack);
     };
-    for (const std::string broken : {"[{", "GPU-0,10:"}) {
+    const std::string one = "GPU-0,10,10000,100,NVIDIA,0,true:";
+    for (const std::string& broken : {std::string("[{"), std::string("GPU-0,10:"), one + one}) {
         const auto [answer, lack] = decide(with(broken));
         CHECK(answer == muster::answer::waiting);
         CHECK(lack.starts_with("node n1: hami.io/node-nvidia-register: "));
@@ -658,6 +659,37 @@ TEST_CASE("a pod waits for a register that cannot be read, and its certificate i
         "n2", ", volcano.sh/vgpu-number: 1, volcano.sh/vgpu-memory: 1, volcano.sh/vgpu-cores: 1",
         ", annotations: {volcano.sh/node-vgpu-register: 'GPU-0'}");
     CHECK(decide(with("[]") + of_volcano).first == muster::answer::never);
+}
+
+TEST_CASE("a device that is listed twice supplies nothing, and no pod is told never for it") {
+    const auto check = [](const std::string& text, const std::string& resource) {
+        CAPTURE(resource);
+        diagnostics out;
+        const std::vector<document> documents = read_documents("f", text, out);
+        const manifests objects = read_manifests(documents, {}, out);
+        auto cluster = make_cluster<muster::max_kinds>(objects, {}, out);
+        const auto found = muster::cycle(cluster.state, cluster.now);
+        REQUIRE(found.decisions.size() == 1);
+        CHECK(found.decisions.front().outcome.kind == muster::answer::waiting);
+        const volume_supply& supply = cluster.volumes.kinds.at(resource);
+        CHECK(supply.on.at("n1") == 0);
+        CHECK(supply.lack.find("n1: ") != std::string::npos);
+        CHECK(supply.lack.find(" and ") != std::string::npos);
+    };
+    const auto two = [](const std::string& limits) {
+        pod_text a{"a", limits};
+        pod_text b{"b", limits};
+        a.gang = b.gang = 2;
+        return pod(a) + pod(b);
+    };
+    const std::string of_hami = "GPU-0,10,10000,100,NVIDIA,0,true:";
+    check(node("n1", ", nvidia.com/gpu: 10",
+               ", annotations: {hami.io/node-nvidia-register: '" + of_hami + of_hami + "'}") +
+              two("nvidia.com/gpu: 1, nvidia.com/gpumem: 7000"),
+          "nvidia.com/gpumem");
+    std::string device = koordinator_device("n1", 2);
+    device.replace(device.find("GPU-1"), 5, "GPU-0");
+    check(node("n1", "") + device + two("koordinator.sh/gpu: 100"), "koordinator.sh/gpu");
 }
 
 TEST_CASE("a pod that holds shares stays on its node") {

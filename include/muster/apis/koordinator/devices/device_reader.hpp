@@ -172,7 +172,9 @@ read_koordinator_one(object_reader& object, std::vector<std::string>& remarks) {
             read.shares.remarks.push_back("device " + id + why);
             for (const std::string& closed : {id, also})
                 if (shared_device* const device = read.shares.find(closed))
-                    device->healthy = false;
+                    close_listed_twice(*device);
+            if (read.shares.unread.empty())
+                read.shares.unread = "Device " + read.shares.node + ": device " + id + why;
         };
         if (read.shares.find(id)) {
             close(" is listed twice, and gets no pods (expected each minor once)", id);
