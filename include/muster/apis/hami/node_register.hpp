@@ -202,7 +202,7 @@ inline void add_hami_entry(node_shares& to, const std::string& wrong, std::size_
         if (text == "null")
             at.warning("it is null, and the node has no devices that pods share (expected a JSON "
                        "list)");
-        else if (entries.size() == 1)
+        else if (detail::has_no_entry(entries))
             note_unread(read, "found no entry (expected a JSON list, or entries that end with :)",
                         at);
         for (std::size_t index = 0; index < entries.size() && entries.size() > 1; ++index) {

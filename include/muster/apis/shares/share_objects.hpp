@@ -30,6 +30,17 @@ inline void note_unread(node_shares& to, const std::string& message, const metad
         to.unread = at.text_of(message);
 }
 
+namespace detail {
+
+/// True if a text, cut at the `:` that ends each entry of a register, has no entry. O(entries).
+[[nodiscard]] inline bool has_no_entry(const std::vector<std::string_view>& parts) {
+    return parts.size() == 1 || std::all_of(parts.begin(), parts.end(), [](std::string_view each) {
+               return without_blanks(each).empty();
+           });
+}
+
+} // namespace detail
+
 /// Makes a device that a register lists twice get no pods and supply nothing: it is unknown which
 /// entry is right.
 inline void close_listed_twice(shared_device& device) {

@@ -152,6 +152,15 @@ TEST_CASE("a malformed entry of HAMi's register is skipped, with a warning that 
     check(R"([{"id":"a","health":"yes"}])", 0, "health is neither true nor false");
 }
 
+TEST_CASE("a register of HAMi that has separators only has a warning") {
+    for (const char* const text : {":", ":::"}) {
+        const auto [node, findings] = read(text);
+        CHECK(node.devices.empty());
+        CHECK(findings.find("found no entry") != std::string::npos);
+        CHECK_FALSE(node.unread.empty());
+    }
+}
+
 TEST_CASE("a device that HAMi's register lists twice gets no pods") {
     const auto [node, findings] = read("a,1,2,3,T,0,true:a,5,5,5,T,0,true:");
     REQUIRE(node.devices.size() == 1);

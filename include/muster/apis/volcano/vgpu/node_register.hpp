@@ -87,7 +87,7 @@ read_volcano_vgpu_node(const object_metadata& node,
     }
     node_shares read{node.key.name, {}, {}};
     const std::vector<std::string_view> entries = detail::split_text(at.text(), ':');
-    if (entries.size() == 1)
+    if (detail::has_no_entry(entries))
         note_unread(read, "found no entry (expected entries that end with :)", at);
     std::string mode;
     for (std::size_t index = 0; index < entries.size() && entries.size() > 1; ++index) {

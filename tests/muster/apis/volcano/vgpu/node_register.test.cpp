@@ -93,6 +93,9 @@ TEST_CASE(
     check(",1,2,T,true,m:", 0, "is not an id");
     check("a[0],1,2,T,true,m:", 0, "is not an id");
     check("a,1,2,T,true,m", 0, "found no entry");
+    check(":::", 0, "found no entry");
+    check(" : ", 0, "found no entry");
+    CHECK(read(":::").node.unread.find("found no entry") != std::string::npos);
     check("a,1,2,T,true,m:a,1,3,T,true,m:", 1, "listed twice");
     CHECK_FALSE(read("a,1,2,T,true,m:a,1,3,T,true,m:").node.devices[0].healthy);
 }
