@@ -161,6 +161,35 @@ TEST_CASE(
     CHECK(of.objects.storage().plan().unread_registers.empty());
 }
 
+TEST_CASE(
+    "live, a pod that lists too few of its GPUs is a warning with its node, until it lists all") {
+    const std::string gpu_node =
+        "---\napiVersion: v1\nkind: Node\nmetadata: {name: h, annotations: "
+        "{hami.io/node-nvidia-register: '[{\"id\":\"g\",\"count\":8,\"devmem\":100,\"devcore\":100,"
+        "\"health\":true}]'}}\nstatus: {allocatable: {cpu: 8, pods: 110, nvidia.com/gpu: 8}}\n";
+    const auto standing = [](const std::string& list) {
+        return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: s, namespace: default, uid: u-s, "
+               "annotations: {hami.io/vgpu-devices-allocated: '" +
+               list +
+               "'}}\nspec: {nodeName: h, containers: [{name: c, image: i, resources: {requests: "
+               "{nvidia.com/gpu: 1, nvidia.com/gpumem: 10}, limits: {nvidia.com/gpu: 1, "
+               "nvidia.com/gpumem: 10}}}]}\nstatus: {phase: Running}\n";
+    };
+    live of;
+    of.take(gpu_node + standing(";") +
+            pod("containers: [{name: c, image: i, resources: {requests: {nvidia.com/gpu: 1, "
+                "nvidia.com/gpumem: 10}, limits: {nvidia.com/gpu: 1, nvidia.com/gpumem: 10}}}]"));
+    CHECK(of.outcome().empty());
+    const auto& warnings = of.objects.storage().devices().warnings();
+    REQUIRE(warnings.size() == 1);
+    CHECK(*warnings.begin() ==
+          "pod default/s: hami.io/vgpu-devices-allocated: the pod requests 1 and lists 0 of the "
+          "GPUs of node h; which ones it uses is unknown, so the node gives none");
+    of.take(standing("g,NVIDIA,10,0:;"));
+    CHECK(of.outcome() == "on h");
+    CHECK(warnings.empty());
+}
+
 TEST_CASE("live, what is wrong with a Device of Koordinator is a warning with the node's name") {
     const auto device = [](const std::string& gpus) {
         return "---\napiVersion: scheduling.koordinator.sh/v1alpha1\nkind: Device\nmetadata: "
