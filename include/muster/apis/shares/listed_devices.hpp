@@ -188,6 +188,27 @@ using listed_counts = std::map<std::string, std::map<std::size_t, std::int64_t>,
     return made;
 }
 
+/// Returns the number of first positions in a standing pod's list of devices that are those of init
+/// containers, which run one after the other. 0 if the positions are not those of containers, as in
+/// Volcano's list, or may not be, or if sidecars are among them: then all shares add up.
+/// O(containers).
+[[nodiscard]] inline std::size_t listed_init_containers(share_system system,
+                                                        const pod_object& pod) {
+    if (system != share_system::hami)
+        return 0;
+    const std::vector<std::int64_t> counts = detail::hami_counts(pod);
+    std::size_t init_containers = 0;
+    bool has_requests = false;
+    for (std::size_t at = 0; at < counts.size(); ++at) {
+        const container_resources& each = pod.share_containers[at];
+        if (each.is_sidecar)
+            return 0;
+        init_containers += each.is_init ? 1U : 0U;
+        has_requests = has_requests || (each.is_init && counts[at] > 0);
+    }
+    return has_requests ? init_containers : 0;
+}
+
 } // namespace codec
 } // namespace v0_1
 } // namespace muster

@@ -25,6 +25,7 @@
 #include <muster/apis/koordinator/devices/partition_reader.hpp>
 #include <muster/apis/openb/node_devices.hpp>
 #include <muster/apis/shares/device_shares.hpp>
+#include <muster/apis/shares/listed_devices.hpp>
 #include <muster/apis/shares/share_demand.hpp>
 #include <muster/apis/shares/share_notation.hpp>
 #include <muster/apis/shares/share_objects.hpp>
@@ -288,9 +289,7 @@ private:
                        then);
         };
         node_shares& alone = unused_devices(there);
-        const auto init_containers = std::ranges::count_if(
-            of.share_containers, [](const container_resources& each) { return each.is_init; });
-        static_cast<void>(add_pod_shares(alone, pod, static_cast<std::size_t>(init_containers)));
+        static_cast<void>(add_pod_shares(alone, pod, listed_init_containers(*on.system, of)));
         std::vector<held_device_share> held;
         for (std::size_t at = 0; at < alone.devices.size(); ++at) {
             if (on.devices[at].healthy && !alone.devices[at].healthy) {

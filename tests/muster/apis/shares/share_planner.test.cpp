@@ -345,6 +345,38 @@ TEST_CASE("a standing pod without marks, or with empty ones, is named in a warni
                  "the devices are those of node n2, but the pod is on node n1, which gives none");
 }
 
+TEST_CASE("shares of containers that run together add up beside init containers and sidecars") {
+    const std::vector<notation> all = notations();
+    // Starts if the standing pod of two containers and a container in front holds 10 - `tenths`.
+    const auto starts = [&](const notation& with, const std::string& front,
+                            const std::string& limits, const std::string& list, int tenths) {
+        const std::string standing =
+            "---\napiVersion: v1\nkind: Pod\nmetadata: {name: s, uid: u, annotations: {" + list +
+            "'}}\nspec: {nodeName: n1, initContainers: [" + front +
+            "], containers: [{name: c, resources: {limits: {" + limits +
+            "}}}, {name: d, resources: {limits: {" + limits + "}}}]}\nstatus: {phase: Running}\n";
+        return placed(with.node("n1", 1) + standing + pod(with.pod("a", tenths))) == "a=n1 s=n1 ";
+    };
+    const std::string volcano = "volcano.sh/vgpu-number: 1, volcano.sh/vgpu-memory: 4000";
+    const std::string of_volcano =
+        "volcano.sh/vgpu-ids-new: 'GPU-0,NVIDIA,4000,0:;GPU-0,NVIDIA,4000,0:";
+    CHECK(starts(all[1], "{name: i}", volcano, of_volcano, 2));
+    CHECK_FALSE(starts(all[1], "{name: i}", volcano, of_volcano, 3));
+    const std::string key = "hami.io/vgpu-devices-allocated: '";
+    const std::string four = "GPU-0,NVIDIA,4000,0:;";
+    const std::string hami = "nvidia.com/gpu: 1, nvidia.com/gpumem: 4000";
+    // Without positions of init containers, and with an init container that uses the GPU before.
+    CHECK_FALSE(starts(all[0], "{name: i}", hami, key + four + four, 3));
+    const std::string init = "{name: i, resources: {limits: {" + hami + "}}}";
+    CHECK(starts(all[0], init, hami, key + four + four + four, 2));
+    const std::string sidecar = "{name: k, restartPolicy: Always, resources: {limits: {"
+                                "nvidia.com/gpu: 1, nvidia.com/gpumem: 1000}}}";
+    CHECK_FALSE(starts(all[0], sidecar + ", {name: i}", hami,
+                       key + "GPU-0,NVIDIA,1000,0:;;" + four + four, 2));
+    CHECK(starts(all[0], sidecar + ", {name: i}", hami,
+                 key + "GPU-0,NVIDIA,1000,0:;;" + four + four, 1));
+}
+
 TEST_CASE("a standing pod may list a device whose entry in the register cannot be read") {
     const std::string with_broken = node("n1", ", nvidia.com/gpu: 20",
                                          ", annotations: {hami.io/node-nvidia-register: "
