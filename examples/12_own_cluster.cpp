@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // muster: testing
-// Muster's driver on a cluster of one's own. The farm stores machines, jobs and tasks, and knows
-// nothing of Muster, to which they are nodes, gangs and pods. farm_cluster is its client: it reads
-// the farm every 300 ms and sends the driver's orders. The driver starts a job although the farm is
-// busy once and one of its answers is lost. Then the conformance suite checks this client, and one
-// that breaks a rule.
+// Muster's driver on a cluster of your own. The farm stores machines, jobs and tasks, which are
+// nodes, gangs and pods for Muster. Its client, farm_cluster, reads it every 300 ms and sends the
+// driver's orders. The driver starts a job although the farm is busy once and one of its answers is
+// lost. Then the conformance suite checks this client, and one that breaks a rule.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -41,7 +40,7 @@ struct task {
     std::optional<std::string> machine{}; // absent: waits
 };
 
-/// What the farm answers. After `busy`, nothing was done; after `lost`, the client cannot tell.
+/// The answers of the farm. After `busy`, nothing was done; after `lost`, the client does not know.
 enum class reply : std::uint8_t { done, not_found, other_id, has_machine, busy, lost };
 
 struct server {
@@ -84,7 +83,7 @@ struct server {
             jobs.at(name).status = status;
         return found;
     }
-    /// Names are used again, ids are not.
+    /// Names are reused, ids are not.
     template<class Row>
     static reply find(const std::map<std::string, Row>& rows, const std::string& name,
                       const std::string& id) {
@@ -116,7 +115,7 @@ outcome outcome_of(farm::reply from) {
     case farm::reply::has_machine:
         return outcome::conflict;
     case farm::reply::busy:
-        return outcome::transient; // the driver tries again
+        return outcome::transient; // the driver retries
     case farm::reply::lost:
         break;
     }
@@ -135,7 +134,7 @@ public:
 
     farm_cluster(farm::server& server, bool prints) : server_(&server), prints_(prints) {}
 
-    /// When something arrives.
+    /// The time at which the next answer or reading is due, in nanoseconds.
     [[nodiscard]] std::int64_t next() const {
         return results_.empty() ? next_read_ : server_->time;
     }
@@ -143,10 +142,10 @@ public:
     [[nodiscard]] adapter::instant now() const {
         return {server_->time, server_->time / adapter::second};
     }
-    /// No other scheduler takes the lead here.
+    /// There is no leader election here.
     [[nodiscard]] static bool may_write() { return true; }
 
-    /// Reports all that there is. A client that receives changes would report these alone.
+    /// Reports all objects. A client that receives changes would report only these.
     adapter::view_status observe(view_type& view) {
         const bool reads = server_->time >= next_read_;
         if (reads) {
@@ -316,7 +315,7 @@ bool run_a_job() {
 
 // ---- the conformance suite ----------------------------------------------------------------------
 
-/// Starts the task that has the name now, whatever id the order names.
+/// Breaks a rule: starts the task that has the name now, even if the order names another id.
 struct careless_cluster : farm_cluster {
     careless_cluster(farm::server& server, bool prints)
         : farm_cluster(server, prints), tasks(&server.tasks) {}
@@ -330,7 +329,7 @@ struct careless_cluster : farm_cluster {
     const std::map<std::string, farm::task>* tasks;
 };
 
-/// A farm with its client, and what others do on the farm.
+/// A farm with its client, and the actions of others on the farm.
 template<class Cluster>
 class farm_world {
 public:

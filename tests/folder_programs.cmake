@@ -20,7 +20,7 @@ function(muster_precompile program folder)
   list(REMOVE_DUPLICATES included)
   list(SORT included)
   target_precompile_headers(${program} PRIVATE ${included})
-  # ccache leaves out what uses a precompiled header, and would hash it for nothing.
+  # ccache does not cache what uses a precompiled header, and would hash it for nothing.
   set_target_properties(${program} PROPERTIES CXX_COMPILER_LAUNCHER "")
   # The functions of the precompiled header are compiled once, not by every test: half of the time. The
   # link has the only dependency on the object, since CMake would make the header wait for it.

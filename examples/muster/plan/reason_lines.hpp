@@ -110,7 +110,7 @@ template<class Traits>
 }
 
 /// Adds to the context of a reason what the state lacks, from `facts` of the gang:
-/// - `detail(code)`: what is wrong with the group, or not modelled of its members,
+/// - `detail(code)`: what is wrong with the group, or which constraints are not modelled,
 /// - `gates()`: the scheduling gates of its members,
 /// - `volumes()`: the volume effects of its waiting members,
 /// - `volume_plan()`: those of all pods,
@@ -204,7 +204,7 @@ private:
     const Facts* facts_;
 };
 
-/// Returns the reasons why a gang waits, which were found in that scope, in words. `facts`: see
+/// Returns why a gang waits, as text. `found`: the reasons of that scope. `facts`: see
 /// `reason_details`. With `only`, the reasons and facts are those of this member.
 template<class Traits, class Facts>
 [[nodiscard]] std::vector<reason_line>

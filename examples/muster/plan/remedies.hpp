@@ -149,7 +149,7 @@ private:
     std::string default_namespace_;
 };
 
-/// Says what a change is: for people, for programs, and as options of `muster whatif`.
+/// Writes a change as text, as data for programs, and as options of `muster whatif`.
 template<std::size_t Width>
 class change_teller {
     using traits = muster::codec::kubernetes_traits<Width>;

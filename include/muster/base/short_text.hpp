@@ -10,8 +10,8 @@
 namespace muster {
 inline namespace v0_1 {
 
-/// Foreign text in double quotes, safe to print: control characters are escaped, and what exceeds
-/// `longest` bytes is replaced by an ellipsis (never in the middle of a UTF-8 character).
+/// Returns foreign text in double quotes, safe to print: control characters are escaped, and "..."
+/// replaces what exceeds `longest` bytes (never in the middle of a UTF-8 character). O(longest).
 [[nodiscard]] inline std::string in_quotes(std::string_view text, std::size_t longest = 64) {
     constexpr std::string_view hex = "0123456789abcdef";
     std::size_t length = text.size();
@@ -41,8 +41,9 @@ inline namespace v0_1 {
     return out += '"';
 }
 
-/// Returns the text or, if it exceeds `longest` bytes, its start and "...", in no more bytes, and
-/// never with a part of a UTF-8 character. Precondition: `longest` is at least 3. O(longest).
+/// Returns the text or, if it exceeds `longest` bytes, its start and "...", together at most
+/// `longest` bytes. Never splits a UTF-8 character. Precondition: `longest` is at least 3.
+/// O(longest).
 [[nodiscard]] inline std::string shortened(std::string_view text, std::size_t longest) {
     if (text.size() <= longest)
         return std::string(text);
@@ -52,14 +53,15 @@ inline namespace v0_1 {
     return std::string(text.substr(0, end)) + "...";
 }
 
-/// The end of a list that is cut off: " (+1 pod)", " (+2 pods)", or nothing.
+/// Returns the end of a list that is cut off: " (+1 pod)", " (+2 pods)", or nothing.
 [[nodiscard]] inline std::string more_text(std::size_t count, std::string_view noun) {
     if (count == 0)
         return {};
     return " (+" + std::to_string(count) + " " + std::string(noun) + (count == 1 ? ")" : "s)");
 }
 
-/// Joins the texts by commas: at most `max_listed` of them, then the number of further ones.
+/// Returns at most `max_listed` of the texts, joined by commas, then the number of further ones:
+/// "a, b, c (+2 pods)".
 [[nodiscard]] inline std::string list_text(const std::vector<std::string>& all,
                                            std::string_view noun, std::size_t max_listed = 3) {
     const std::size_t listed = std::min(max_listed, all.size());

@@ -209,7 +209,7 @@ private:
         }
     }
 
-    /// YAML has many words for true and false, and those who write `no` often mean the word.
+    /// YAML has many words for true and false, and an unquoted `no` is often meant as the word.
     std::string description_of_truth() const {
         const std::string meaning = value_->get_bool() ? "true" : "false";
         const std::vector<path_step> steps = steps_of(frame_);
@@ -263,8 +263,8 @@ public:
             take(key);
     }
 
-    /// Calls `visit(std::string_view key, const field&)` for every field that nobody asked for,
-    /// null ones too (as absent); those for which it answers true are known then.
+    /// Calls `visit(std::string_view key, const field&)` for every field that was not read yet. A
+    /// null field is passed as absent. Fields for which `visit` returns true count as read.
     template<class Visit>
     void take_each(Visit&& visit) {
         if (object_ == nullptr)

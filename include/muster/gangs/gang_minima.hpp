@@ -97,8 +97,8 @@ struct vertex_minima {
 
 } // namespace detail
 
-/// What `bundle` asks for in numbers. The leaf for members of no role is left out where nobody is
-/// known to stand there. O(vertices · log + pods).
+/// Returns the minima of `bundle` as numbers. The leaf for members without a role is left out if no
+/// such member is known. O(vertices · log + pods).
 [[nodiscard]] inline gang_minima minima_of(const gang_bundle& bundle) {
     const gang_tree& tree = bundle.gang.tree;
     const detail::vertex_minima by_vertex = detail::minima_by_vertex(tree);

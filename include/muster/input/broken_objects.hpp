@@ -24,7 +24,7 @@ namespace codec {
            path.starts_with("spec.resources");
 }
 
-/// Lets no new pod use a node that could not be read, or of which a pod could not be read.
+/// Keeps new pods off a node that could not be read, or that has a pod that could not be read.
 template<class Node>
 void close_unread(Node& node) {
     node.taints.push_back({std::string(unread_taint_key), {}, taint_effect::no_schedule});

@@ -20,9 +20,9 @@ namespace muster {
 inline namespace v0_1 {
 namespace sim {
 
-/// Whether objects of a kind are jobs of others that a run can take up: Kubeflow's, Volcano's,
-/// Kubernetes' own, JobSets, LeaderWorkerSets, Ray's and batch scripts of Slurm, and what they need
-/// to be read.
+/// True if objects of the kind are jobs of others that a run can simulate (those of Kubeflow,
+/// Volcano, Kubernetes and Ray, JobSets, LeaderWorkerSets, batch scripts of Slurm), or objects that
+/// are needed to read such jobs.
 [[nodiscard]] inline bool is_foreign_job(std::string_view version, std::string_view kind) {
     if (version.starts_with("kubeflow.org/"))
         return kind.ends_with("Job");

@@ -40,12 +40,12 @@ concept conformance_world = adapter::cluster<typename World::cluster_type> &&
     of.create_pod(name, name, flag);
     of.delete_pod(name);
     { of.uid_of(name) } -> std::same_as<std::string>;
-    /// Where the server says that it is; empty = nowhere, or no such pod.
+    /// The node that the server has for the pod; empty = no node, or no such pod.
     { of.node_of(name) } -> std::same_as<std::string>;
-    /// Somebody else binds it.
+    /// Another scheduler binds the pod.
     of.bind_elsewhere(name, name);
-    /// The answer to the next bind is lost after it was carried out; false when that cannot be
-    /// provoked here.
+    /// Makes the server carry out the next bind and lose its answer. Returns false if that cannot
+    /// be provoked.
     { of.lose_next_answer() } -> std::same_as<bool>;
     /// Lets a little time pass, in which what was sent may arrive.
     of.wait();
@@ -95,7 +95,7 @@ public:
         };
     }
 
-    /// Returns what the cluster of this fresh world does wrong; empty if it keeps the rule.
+    /// Returns how the cluster of this fresh world breaks the rule; empty if it does not.
     [[nodiscard]] static std::vector<std::string> check(const rule& which, World& world) {
         cluster_conformance on(world);
         which.check(on);

@@ -30,13 +30,13 @@ struct pod_selector {
     [[nodiscard]] friend auto operator<=>(const pod_selector&, const pod_selector&) = default;
 };
 
-/// Labels that a reader of volumes adds to its view of the nodes. Pod terms by them stand for
+/// Labels that a reader of volumes adds to its view of the nodes. Pod terms that use them stand for
 /// volumes and ResourceClaims, not for pod affinity of the pods. The value of `volume_node_label`
 /// is the node's name; that of `volume_cluster_label` is the same on all nodes.
 inline constexpr std::string_view volume_node_label = "muster.dev/volume-node";
 inline constexpr std::string_view volume_cluster_label = "muster.dev/volume-cluster";
-/// The same value on all nodes. Terms by it keep gangs apart that were assigned one free volume, or
-/// more of a storage pool than it has.
+/// The same value on all nodes. Terms that use it keep gangs apart that were assigned the same free
+/// volume, or more of a storage pool than it has.
 inline constexpr std::string_view volume_supply_label = "muster.dev/volume-supply";
 
 /// Pods, and a label key of nodes. Nodes with the same value of the label form a domain (Kubernetes

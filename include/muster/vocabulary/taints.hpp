@@ -35,8 +35,8 @@ struct taint {
 inline constexpr std::string_view unschedulable_taint_key = "node.kubernetes.io/unschedulable";
 
 /// A reader adds this taint to its view of a node of which it could not read something, so that no
-/// new pod starts there. The node itself does not have the taint. As the taint of a condition it
-/// does not prove that a pod can never start.
+/// new pod starts there. The node itself does not have the taint. The taint counts as a condition
+/// of the node, so it does not prove that a pod can never start.
 inline constexpr std::string_view unread_taint_key = "node.kubernetes.io/unread";
 
 /// O(taints).

@@ -35,7 +35,8 @@ enum class change_code : std::uint8_t {
     lower_minimum,
 };
 
-/// The names of the codes for programs, in the order of the enumerators. They stay as they are.
+/// The names of the codes for programs, in the order of the enumerators. Later versions keep
+/// them.
 inline constexpr std::string_view change_names[] = {
     "FreePods",         "AddNodes",        "UncordonNodes",       "RaiseQuota",
     "RaiseDeserved",    "OpenQueue",       "TolerateTaint",       "DropNodeSelector",

@@ -20,13 +20,16 @@ namespace muster {
 inline namespace v0_1 {
 namespace words {
 
-/// The claims that must be ready before a gang starts, by name, as their reader knows them.
+/// The names of the claims that must be ready before a gang starts. Only the reader of the objects
+/// knows them.
 struct unready_claims {
+    /// PersistentVolumeClaims that do not exist.
     std::set<std::string> to_create;
+    /// PersistentVolumeClaims that are not bound.
     std::set<std::string> to_bind;
-    /// ResourceClaims.
+    /// ResourceClaims that are not allocated.
     std::set<std::string> to_allocate;
-    /// Entries of pods whose ResourceClaims are still to be made.
+    /// Entries of pods whose ResourceClaims do not exist yet.
     std::set<std::string> to_make;
 
     [[nodiscard]] bool empty() const noexcept {
@@ -102,7 +105,8 @@ public:
                   const Names& names)
         : cluster_(&cluster), kinds_(&kinds), which_(which), names_(&names) {}
 
-    /// O(objects that change).
+    /// Returns the condition under which the gang starts: "this pod is gone: a". `claims` are those
+    /// of a change `ready_volumes`. O(objects that change).
     [[nodiscard]] std::string operator()(const change& what,
                                          const unready_claims& claims = {}) const {
         if (std::holds_alternative<ready_volumes>(what))

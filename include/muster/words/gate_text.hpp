@@ -9,7 +9,7 @@ namespace muster {
 inline namespace v0_1 {
 namespace words {
 
-/// Returns why a gang waits that this gate stopped, in a clause. For reports that have no time for
+/// Returns, as a clause, why a gang that this gate stopped waits. For reports that have no time for
 /// `explain`; `name_of` is for programs.
 [[nodiscard]] constexpr std::string_view gate_text(gate at) noexcept {
     switch (at) {

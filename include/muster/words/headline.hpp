@@ -33,14 +33,15 @@ namespace detail {
 
 } // namespace detail
 
-/// Returns why the gang waits in one line with the messages of kube-scheduler: "0/3 nodes are
-/// available: 2 Insufficient cpu, 1 node(s) were unschedulable." The numbers are those of the first
-/// member that finds no node. If every member alone finds one, or if a quota is exceeded, the text
-/// of the first reason follows. A gang that was stopped before the nodes were tried has that text
-/// only.
+/// Returns why the gang waits, in one line with the messages of kube-scheduler: "0/3 nodes are
+/// available: 2 Insufficient cpu, 1 node(s) were unschedulable." The members are placed one by one,
+/// and the numbers are those of the first member that finds no node. The texts of reasons about
+/// volumes follow. If all members find nodes, or if a quota is exceeded, the text of the first
+/// reason follows instead. If the gang was stopped before nodes were tried, there are no numbers,
+/// only the text of the first reason.
 ///
-/// `at` is the gate that stopped the gang, `why` its reasons; `score` orders the nodes as in
-/// cycles. O(members × nodes).
+/// `at`: the gate that stopped the gang. `why`: its reasons. `score`: orders the nodes, as in the
+/// cycle. O(members × nodes).
 template<class Traits, class Score>
 [[nodiscard]] std::string headline(const cluster_state<Traits>& cluster, const kind_table& kinds,
                                    const gang_members<Traits::width>& members, gate at,

@@ -29,7 +29,7 @@ namespace words {
 
 namespace detail {
 
-/// Returns the key or value of a label. Puts it in quotes if it is none that Kubernetes accepts.
+/// Returns the key or value of a label. In quotes if Kubernetes would not accept it.
 [[nodiscard]] inline std::string label_text(const std::string& text) {
     const auto is_foreign = [](char each) {
         return !((each >= 'a' && each <= 'z') || (each >= 'A' && each <= 'Z') ||

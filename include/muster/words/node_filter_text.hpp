@@ -36,8 +36,9 @@ struct filtered_pods {
     [[nodiscard]] friend auto operator<=>(const filtered_pods&, const filtered_pods&) = default;
 };
 
-/// Returns those of all waiting members of the gang that some node could take, or of `only` one of
-/// them. `with_unready` includes members whose volumes are not ready. O(members · log members).
+/// Returns the constraint sets of the gang's members that wait for a node, or only that of the
+/// member `only`. Leaves out members with constraints that are not modelled and, unless
+/// `with_unready`, members whose volumes are not ready. O(members · log members).
 template<class Traits>
 [[nodiscard]] filtered_pods filtered_pods_of(const cluster_state<Traits>& cluster, gang_index which,
                                              std::optional<pod_index> only, bool with_unready) {
@@ -321,7 +322,7 @@ private:
 
     const cluster_state<Traits>* cluster_;
     const Names* names_;
-    /// Only what is free now counts, with the conditions of nodes.
+    /// The scope is `free_now`: allocated host ports and the conditions of nodes count.
     bool now_;
     std::vector<constraint_index> sets_;
     std::string queue_;

@@ -11,7 +11,8 @@ namespace muster {
 inline namespace v0_1 {
 namespace words {
 
-/// Names the objects of a state in texts. Only texts that name such an object call it.
+/// Returns the names of a state's objects in texts. It is called only for texts that name the
+/// object.
 template<class Names>
 concept object_names = requires(const Names& names, node_index node, pod_index pod, gang_index gang,
                                 queue_index queue) {

@@ -14,8 +14,8 @@ namespace muster {
 inline namespace v0_1 {
 namespace words {
 
-/// What the text of a reason needs beside the reason. `complete_context` fills in what a state
-/// knows; the rest is known to the reader of the objects, and may stay empty.
+/// What the text of a reason needs beside the reason. `tell_reasons` sets what a state knows.
+/// Its argument `details` may set the rest, which only the reader of the objects knows.
 struct reason_context {
     // ---- known to the state --------------------------------------------------------------------
 
@@ -36,14 +36,17 @@ struct reason_context {
     std::vector<std::int64_t> gated;
     /// The nodes to which other schedulers have nominated some of these members.
     std::set<std::string> nominated_to;
-    /// Of reasons by labels, taints, cordons or host ports: what rejects which nodes.
+    /// For reasons about labels, taints, cordons or host ports: what rejects which nodes.
     std::string node_filter;
 
     // ---- known to the reader of the objects ----------------------------------------------------
 
+    /// The namespace of the gang.
     std::string name_space;
+    /// The name of the group that does not exist.
     std::string group;
-    /// What exactly is wrong with the gang, not modelled of its members, or not ready.
+    /// What is wrong with the group, which constraints of its members are not modelled, or what is
+    /// not ready.
     std::string detail;
     /// The scheduling gates of the members that have some.
     std::set<std::string> gates;

@@ -26,8 +26,8 @@ inline namespace v0_1 {
 namespace words {
 namespace detail {
 
-/// Adds the messages of kube-scheduler for one node: that of the first filter that rejects the
-/// node; for the filter of resources, one for each resource. Equal messages count once.
+/// Adds the message of kube-scheduler for the first filter that rejects the node. The filter of
+/// resources has one message for each resource. Equal messages count once.
 template<class Traits>
 void count_refusals(const cluster_state<Traits>& cluster, const kind_table& kinds,
                     const plan<Traits::width>& into, const member_class<Traits::width>& of,
@@ -125,7 +125,7 @@ node_refusals(const cluster_state<Traits>& cluster, const kind_table& kinds,
 }
 
 /// Returns the number of nodes with each message for one member. Nodes that could take the member
-/// have the message of the gang, as something beside the nodes stops it.
+/// have the message of the gang, because the gang as a whole is stopped.
 template<class Traits>
 [[nodiscard]] std::map<std::string, std::size_t>
 node_refusals_of_gang(const cluster_state<Traits>& cluster, const kind_table& kinds,

@@ -27,7 +27,7 @@ namespace muster {
 inline namespace v0_1 {
 namespace words {
 
-/// The numbers of one role.
+/// The numbers of one role. For the meaning of `needed` and `possible` see `role_shortage`.
 struct told_role {
     /// Absent = the gang as a whole, or a role without a name.
     std::optional<std::string> role;
@@ -47,7 +47,8 @@ struct told_reason {
     std::optional<std::string> resource;
     /// `reason_text`.
     std::string message;
-    /// With `resource`: quantities.
+    /// With `resource`: the least amount that the gang needs and the amount that is left, as
+    /// quantities of Kubernetes; else empty.
     std::string needed;
     std::string left;
     std::vector<told_role> roles;
@@ -71,8 +72,9 @@ struct told_reason {
     return tree[role].name;
 }
 
-/// What the reasons of a gang are told for.
+/// Options of `tell_reasons`.
 struct telling {
+    /// The names of the resource kinds. Not null.
     const kind_table* kinds = nullptr;
     /// The scope in which the reasons were found.
     certificate_scope scope = certificate_scope::free_now;
@@ -126,15 +128,15 @@ template<class Details>
 
 } // namespace detail
 
-/// Returns the reasons of a gang in words, in the same order. `found` are those of `explain` or
-/// `explain_member`.
+/// Returns the reasons of a gang as text and under stable names, in the same order. `found`: the
+/// reasons that `explain` or `explain_member` returned. Precondition: `how.kinds` is not null.
 ///
 /// `details(reason, context)` adds to the context what the state does not know, such as names of
-/// volumes; it may also replace what the state knows. If it has `filter_text(key, write)`, that
-/// returns `write()`, or what `write` returned for an equal `node_filter_key`: gangs with the same
-/// constraints are many.
+/// volumes; it may also replace what the state knows. `details` may have a function
+/// `filter_text(key, write)`, a cache for gangs with the same constraints: it returns `write()`, or
+/// the text that `write` returned for an equal `node_filter_key`.
 ///
-/// O(members), and for reasons by labels, taints, cordons and host ports
+/// O(members) for each reason; for a reason about labels, taints, cordons or host ports
 /// O(constraint sets × requirements × nodes).
 template<class Traits, object_names Names, class Details = no_details>
 [[nodiscard]] std::vector<told_reason>
@@ -164,7 +166,7 @@ tell_reasons(const cluster_state<Traits>& cluster, gang_index which,
             context.gated = detail::gated_members(cluster, which);
             context.nominated_to = detail::nominated_nodes(cluster, which, names);
         }
-        // That of another queue may stand in the way.
+        // A reason can name another queue than the gang's, such as one above it.
         context.queue.clear();
         if (const auto queue = each.queue ? each.queue : gang.queue)
             context.queue = names(*queue);

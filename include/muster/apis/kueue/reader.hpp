@@ -21,7 +21,7 @@ namespace muster {
 inline namespace v0_1 {
 namespace codec {
 
-// Kueue's objects one by one (kueue.x-k8s.io); kueue_queues.hpp makes a tree of queues of them.
+// Kueue's objects one by one (kueue.x-k8s.io); queues.hpp makes a tree of queues from them.
 
 /// What a ClusterQueue or a Cohort has of one kind in one flavor.
 struct flavor_quota {

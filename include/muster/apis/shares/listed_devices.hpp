@@ -29,8 +29,9 @@ namespace muster {
 inline namespace v0_1 {
 namespace codec {
 
-/// How many devices of one type a standing pod requests, and how many its annotations list. If it
-/// lists fewer than it requests, it is unknown which devices of the type it uses.
+/// The number of devices of one type that a standing pod requests, and the number that its
+/// annotations list. If it lists fewer than it requests, it is unknown which devices of the type it
+/// uses.
 struct device_tally {
     std::int64_t requested = 0;
     std::int64_t listed = 0;
@@ -38,13 +39,13 @@ struct device_tally {
     friend bool operator==(const device_tally&, const device_tally&) = default;
 };
 
-/// By the type of a shared_device; empty = GPUs.
+/// Numbers of devices by `shared_device::type`; an empty type = GPUs.
 using device_tallies = std::map<std::string, device_tally, std::less<>>;
 
 namespace detail {
 
-/// Returns the number of devices that each container of a pod of HAMi requests; 1 if its amounts
-/// are malformed. O(containers).
+/// Returns the number of devices that each container of a pod of HAMi requests; 1 if the amounts of
+/// the container are malformed. O(containers).
 [[nodiscard]] inline std::vector<std::int64_t> hami_counts(const pod_object& pod) {
     std::vector<std::int64_t> counts;
     for (const container_resources& each : pod.share_containers) {
@@ -142,11 +143,12 @@ using listed_counts = std::map<std::string, std::map<std::size_t, std::int64_t>,
 
 } // namespace detail
 
-/// Compares what a standing pod requests of a node with the devices that its annotations list.
-/// `listed`: nullptr = they list none. `devices`: those of the node. A device that the node does
-/// not have counts only if `hides_devices`: the node may have devices that cannot be read. A device
-/// counts once for each container, and a partitioned one as often as it is listed. Precondition:
-/// the system is not KAI, whose pods list no devices. O(shares × devices + containers).
+/// Returns, by type, the number of devices that a standing pod requests and the number that its
+/// annotations list. `listed`: nullptr = the pod has no list. `devices`: the devices of the pod's
+/// node. `hides_devices`: the node may have devices that cannot be read; only then does a listed
+/// device count that is not among `devices`. A device counts once for each container, a partitioned
+/// device as often as it is listed. Precondition: the system is not KAI, whose pods list no
+/// devices. O(shares × devices + containers).
 [[nodiscard]] inline device_tallies tally_devices(share_system system, const pod_object& pod,
                                                   const pod_shares* listed,
                                                   std::span<const shared_device> devices,
@@ -188,10 +190,10 @@ using listed_counts = std::map<std::string, std::map<std::size_t, std::int64_t>,
     return made;
 }
 
-/// Returns the number of first positions in a standing pod's list of devices that are those of init
-/// containers, which run one after the other. 0 if the positions are not those of containers, as in
-/// Volcano's list, or may not be, or if sidecars are among them: then all shares add up.
-/// O(containers).
+/// Returns how many positions at the start of a standing pod's list of devices belong to init
+/// containers, which run one after the other. Returns 0 if the shares of all containers add up:
+/// positions in the list are not those of containers (Volcano), need not be (HAMi, if no init
+/// container requests devices), or the pod has sidecars. O(containers).
 [[nodiscard]] inline std::size_t listed_init_containers(share_system system,
                                                         const pod_object& pod) {
     if (system != share_system::hami)

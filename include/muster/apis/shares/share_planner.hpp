@@ -69,7 +69,7 @@ public:
         /// Only reservation pods of this scheduler await sharers; empty = of any.
         std::string scheduler{};
         /// Pods are planned to be bound. NPUs of Koordinator get no pods, and pods that request
-        /// NPUs wait, as the annotations of their device plugin are not written. A pod with a
+        /// NPUs wait, because the annotations of their device plugin are not written. A pod with a
         /// fraction of KAI waits if it does not name its ConfigMaps or names its groups already.
         bool binds_pods = false;
     };

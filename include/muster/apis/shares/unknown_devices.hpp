@@ -32,10 +32,11 @@ inline bool close_type(std::span<shared_device> devices, std::string_view type) 
 } // namespace detail
 
 /// Makes the devices of a node unhealthy if it is unknown which of them a standing pod uses, with a
-/// warning that names the pod and the node: those of each type of which the pod requests more than
-/// it lists; all if its list is of another node or, without a further warning, cannot be read.
-/// `listed`: nullopt = it has no list. `hides_devices`: see tally_devices(). Precondition: the
-/// system is not KAI. O(shares × devices + containers).
+/// warning that names the pod and the node. If the pod requests more devices of a type than it
+/// lists, these are the devices of the type. If its list is of another node or cannot be read,
+/// these are all devices; a list that cannot be read gets no further warning. `listed`: nullopt =
+/// the pod has no list. `devices`: the devices of the pod's node. `hides_devices`: see
+/// tally_devices(). Precondition: the system is not KAI. O(shares × devices + containers).
 inline void close_unknown_devices(share_system system, const pod_object& pod,
                                   const std::optional<pod_shares>& listed,
                                   std::span<shared_device> devices, bool hides_devices,

@@ -110,7 +110,7 @@ read_device_alternative(object_reader& object, std::vector<std::string>& unsuppo
     if (read.mode == device_count_mode::unknown)
         unsupported.push_back(mode_at.path() + " " + in_quotes(mode) +
                               " (expected ExactCount or All)");
-    // As the API server: 0 is 1 if devices are counted, and all that `All` may have.
+    // As in the API server: `ExactCount` reads 0 as 1, and `All` may have no other count than 0.
     read.count =
         std::max(object.optional("count").as_integer(0, most).value_or(0), std::int64_t{1});
     read.admin_access = object.optional("adminAccess").as_boolean().value_or(false);

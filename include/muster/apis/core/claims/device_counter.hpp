@@ -409,7 +409,8 @@ private:
                 (each.is_resource || !is_within(each.devices, devices)))
                 return sets_.size();
         std::string name = set_name(asked);
-        // The number of a shortened name depends on the pods.
+        // Several sets can have one shortened name; kept_name() keeps their names equal in later
+        // plans.
         if (names_ && name.ends_with("..."))
             name = kept_name("set " + selection_text(asked), std::move(name));
         sets_.push_back({unused_name(name), devices, &asked, false, false});

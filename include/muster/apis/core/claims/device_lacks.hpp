@@ -31,10 +31,11 @@ inline void add_part(std::string& to, std::string_view part) {
                             " with taints that the request does not tolerate";
 }
 
-/// Returns the first pool that gives no devices although the class, and the request if there is
-/// one, select some of its devices; why; and the number of further pools: "pool p of x.com gives no
-/// devices: 1 of 2 slices (+1 pool)". A pool of which no device is known counts, and so does one
-/// whose devices cannot be decided. Empty if there is none. O(devices of `pools` × selectors).
+/// Returns which pools give no devices although the class, and the request if there is one, select
+/// some of their devices. Names the first pool and why it gives none, and counts the others: "pool
+/// p of x.com gives no devices: 1 of 2 slices (+1 pool)". A pool is included if none of its devices
+/// is known, or if a selector cannot be decided for one of them. Empty if there is no such pool.
+/// O(devices of `pools` × selectors).
 [[nodiscard]] inline std::string unusable_pools_text(const std::vector<unusable_pool>& pools,
                                                      const device_class& of_class,
                                                      const device_alternative* asked = nullptr) {
@@ -53,10 +54,10 @@ inline void add_part(std::string& to, std::string_view part) {
                  : std::string();
 }
 
-/// Returns which devices the requests cannot have although their selectors match: those with
-/// taints, and those of pools that give none. Empty if there are none. `found`: select_devices() of
-/// each request, in their order. Precondition: the classes exist. O(devices of `pools` × selectors
-/// + tainted devices).
+/// Returns which devices the requests cannot have although their selectors match: those with taints
+/// that a request does not tolerate, and those of pools that give no devices. Empty if there are
+/// none. `found`: the results of select_devices() in the order of the requests. Precondition: the
+/// classes exist. O(devices of `pools` × selectors + tainted devices).
 [[nodiscard]] inline std::string
 uncounted_devices_text(const std::vector<const device_alternative*>& asked,
                        const std::vector<const selected_devices*>& found,

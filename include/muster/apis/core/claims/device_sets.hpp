@@ -44,12 +44,12 @@ inline void sort_devices(device_set& devices) {
 /// The devices that a request can have, or why this is not known.
 struct selected_devices {
     device_set devices;
-    /// Devices that have taints which the request does not tolerate, and meet all else.
+    /// Devices that the request selects, but with taints that it does not tolerate.
     device_set tainted;
-    /// Not empty: a selector that fails or is not supported, and on which device. Long texts are
-    /// shortened.
+    /// The first device for which a selector fails or is not supported, why, and the selector; the
+    /// latter two are shortened. Empty = every selector was decided.
     std::string undecided;
-    /// The selector in `undecided` is one of the class.
+    /// True if the selector in `undecided` is one of the class.
     bool is_of_class = false;
 };
 

@@ -34,8 +34,8 @@ inline void add_models(const share_request& of, std::set<std::string>& to) {
 } // namespace detail
 
 /// Returns the device classes and the models of GPUs that the pods ask for: "device class gpu, GPUs
-/// of model A100". A class is followed by the devices that are not counted (`uncounted`). Empty if
-/// they name none. O(requests · log requests).
+/// of model A100". The devices of a class that are not counted follow its name
+/// (`volume_plan::uncounted`). Empty if the pods name neither. O(requests · log requests).
 [[nodiscard]] inline std::string asked_devices_text(const volumes_of_pods& pods,
                                                     const volume_plan& plan) {
     std::set<std::string> found;

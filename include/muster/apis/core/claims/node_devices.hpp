@@ -136,10 +136,10 @@ public:
         });
     }
 
-    /// Returns the first counter that the devices in use leave nothing of, among those that these
-    /// devices consume, and the number of further ones: "the devices in use consume 12 of 8 of
-    /// counter memory (set c, pool p)". Empty if there is none. O(slices and devices of their
-    /// pools).
+    /// Returns the counters of which the devices in use leave nothing. Only pools count in which
+    /// some of `devices` consume counters. Names the first counter and counts the others: "the
+    /// devices in use consume 8 of 8 of counter memory (set c, pool p) (+1 counter)". Empty if
+    /// there is none. O(slices and devices of these pools).
     [[nodiscard]] std::string spent_counters_text(const device_set& devices) const {
         std::set<pool_key> pools;
         for (const std::size_t at : devices)

@@ -30,7 +30,7 @@ struct pooled_device {
 struct unusable_pool {
     std::string driver;
     std::string name;
-    /// "1 of 2 slices", "duplicate device name gpu-0".
+    /// Why it gives none: "1 of 2 slices", "duplicate device name gpu-0".
     std::string why;
     /// The devices of the slices that are present.
     std::vector<pooled_device> devices;
@@ -89,8 +89,8 @@ why_no_devices(const std::vector<const resource_slice_object*>& of) {
 } // namespace detail
 
 /// Returns the devices of all pools. A pool gives devices if all slices of its newest generation
-/// are present, and if these have each device once and each counter set that devices consume.
-/// O(devices · log devices).
+/// are present, list no device or counter set twice, and have all counters that the devices
+/// consume. O(devices · log devices).
 [[nodiscard]] inline pooled_devices
 find_pooled_devices(const std::vector<const resource_slice_object*>& slices) {
     pooled_devices found;
@@ -121,7 +121,7 @@ find_pooled_devices(const std::vector<const resource_slice_object*>& slices) {
     return found;
 }
 
-/// Returns the devices of complete and valid pools, as find_pooled_devices().
+/// Returns the devices of complete and valid pools; see find_pooled_devices().
 [[nodiscard]] inline std::vector<pooled_device>
 devices_of(const std::vector<const resource_slice_object*>& slices) {
     return std::move(find_pooled_devices(slices).usable);

@@ -172,7 +172,7 @@ struct volume_plan {
     bool shares_gpus = false;
     /// Labels that Muster adds to nodes in its own view, by the node's name.
     std::map<std::string, label_set> node_labels;
-    /// Some term goes by `volume_node_label`, `volume_cluster_label` or `volume_supply_label`.
+    /// Some pod term uses `volume_node_label`, `volume_cluster_label` or `volume_supply_label`.
     bool marks_nodes = false;
     /// Some choice was made by what nodes have left.
     bool hands_out = false;

@@ -53,7 +53,7 @@ struct kai_pod {
     /// The GPU of a reservation pod can be given to pods although it has no sharers: Muster made
     /// the reservation pod, and the pod is not ending.
     bool awaits_sharers = false;
-    /// Of a reservation pod: the text by which it names its GPU; empty = it does not.
+    /// The text with which a reservation pod names its GPU; empty = it names none.
     std::string gpu;
     /// The pod has ended or is being deleted. Its GPU can be given to another pod while the sharers
     /// of its group still use it.
@@ -80,16 +80,16 @@ struct kai_pod {
 
 namespace detail {
 
-/// What reservation pods say of the GPUs of groups.
+/// The GPUs of groups, as reservation pods name them.
 struct kai_reserved {
-    /// The groups whose GPU is known: a reservation pod that stands names it, and that of no other
-    /// group does.
+    /// The groups whose GPU is known: a reservation pod that is not ending names it, and no
+    /// reservation pod of another group names the same one.
     std::set<std::string_view> known;
     /// By group, why no pod can get the GPU that its reservation pod names.
     std::map<std::string_view, std::string> faults;
 };
 
-/// O(pods × groups × log pods).
+/// Returns what the reservation pods name. O(pods × groups × log pods).
 [[nodiscard]] inline kai_reserved reserved_by_kai_pods(const std::vector<kai_pod>& pods) {
     std::set<std::string_view> shared;
     for (const kai_pod& pod : pods)
@@ -122,8 +122,9 @@ struct kai_reserved {
     return made;
 }
 
-/// Makes the devices of groups unhealthy that can get no pods, with a warning if they have sharers
-/// or a fault. `awaited`: the groups without sharers that can get some.
+/// Makes the device of a group unhealthy if the group can get no pods. Warns if the group has a
+/// fault, or has sharers although its GPU is unknown. `awaited`: the groups without sharers that
+/// can get pods.
 inline void close_kai_groups(node_shares& to, const object_metadata& node,
                              const std::vector<kai_pod>& pods,
                              const std::set<std::string_view>& awaited, diagnostics& out) {
@@ -172,9 +173,9 @@ inline void close_kai_groups(node_shares& to, const object_metadata& node,
 /// id; one for each GPU that a pod uses alone; and the idle ones. The id of an idle device starts
 /// with `idle_prefix`; when a pod shares it, a new group replaces the id. `allocatable`: amount of
 /// nvidia.com/gpu. KAI has no hardware ids: kubelet assigns a GPU to the reservation pod.
-/// A group gets pods only if its reservation pod stands and names a GPU that no other group has, or
-/// awaits its first sharer; otherwise the pods would get another GPU than the sharers have. Warns
-/// of groups that get none. O(pods × groups × devices).
+/// A group gets pods only if its reservation pod names a GPU that no other group has and is not
+/// ending, or awaits its first sharer; otherwise the pods would get another GPU than the sharers
+/// have. Warns of groups that get no pods. O(pods × groups × devices).
 [[nodiscard]] inline node_shares kai_devices(const object_metadata& node, std::int64_t allocatable,
                                              const std::vector<kai_pod>& pods, diagnostics& out) {
     node_shares made{node.key.name, {}, {}};
