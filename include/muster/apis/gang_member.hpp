@@ -20,12 +20,12 @@ struct gang_member {
     std::string role;    ///< a leaf below it
 };
 
-/// A gang with its members at their leaves, and with whom it starts.
+/// A gang with its members at their leaves, and the gangs with which it starts.
 struct joined_gang {
     translate::gang_bundle made;
     object_place where;
     std::vector<object_key> together;
-    /// Whose group it is; none of a pod by itself and of a job.
+    /// The API of its group; `none` for a single pod and for a job.
     translate::gang_api api = translate::gang_api::none;
     /// Why it cannot be judged, where that is no error of the whole input.
     std::string fault{};

@@ -83,10 +83,6 @@ inline void add_koordinator_counts(const pod_object& pod, device_tallies& to) {
     }
 }
 
-} // namespace detail
-
-namespace detail {
-
 /// The devices that a pod lists, by type and position of the container.
 using listed_counts = std::map<std::string, std::map<std::size_t, std::int64_t>, std::less<>>;
 

@@ -28,7 +28,8 @@ inline constexpr std::array workload_collections{
     api_collection{api_content::group, workload_version_1_36, "PodGroup", "podgroups"}};
 } // namespace detail
 
-/// Its scheduler is kube-scheduler, whose pods are scheduled only by those who say so.
+/// It has no scheduler name of its own: its pods name kube-scheduler, so a live scheduler must be
+/// given the name (`--scheduler-name`).
 inline constexpr api_facts workload_facts{.api = gang_api::workload,
                                           .dialect = "workload",
                                           .marks = detail::workload_marks,

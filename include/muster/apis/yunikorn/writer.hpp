@@ -149,7 +149,7 @@ private:
     }
 
     [[nodiscard]] static codec::named_amounts requests_of(const boost::json::object& pod) {
-        codec::diagnostics aside; // who read the pod first told of its faults
+        codec::diagnostics aside; // the faults were reported when the pod was read
         const codec::document whole("pod", pod);
         codec::object_reader object(whole, aside);
         codec::reading_context context;
